@@ -14,15 +14,7 @@ export type Lang = 'en' | 'vi';
 export type Text = Readonly<Record<Lang, string>>;
 
 export type Kind =
-  | 'catalog'
-  | 'pgtap'
-  | 'race'
-  | 'explore'
-  | 'claimers'
-  | 'timed'
-  | 'matrix'
-  | 'property'
-  | 'plan';
+  'catalog' | 'pgtap' | 'race' | 'explore' | 'claimers' | 'timed' | 'matrix' | 'property' | 'plan';
 export type CheckStatus =
   'passed' | 'failed' | 'error' | 'unknown' | 'not_applicable' | 'not_reviewed';
 export type ClauseStatus = CheckStatus | 'waived' | 'attested';
