@@ -26,16 +26,21 @@ export type CheckSpec = {
   /** `<clause>.<kebab-name>`, for example `s8.3.killed-worker-is-reaped`. */
   id: string;
   clause: string;
+  /** One English sentence: what a green of this check shows. */
+  title: string;
   kind: Kind;
-  /** Path relative to the project root, for example `selftest/pgtap/lease.sql`. */
+  /** Path relative to the project root, for example `selftest/pgtap/lease.sql`; empty when planned. */
   file: string;
   params: Readonly<Record<string, unknown>>;
-  /** How many assertions must arrive: fewer or more is a coverage error, never green. */
+  /** How many assertions must arrive: fewer or more is a coverage error, never green; 0 when planned. */
   expects: number;
   /** Counts that must be reached for a green to mean anything; too little makes it unknown. */
   mustObserve: Readonly<Record<string, number>>;
   needs: readonly Need[];
   limitMs: number;
+  /** First release that it applies to, and the first that it no longer does; its clause's where unset. */
+  since?: string;
+  until?: string;
   /** Set when the check is not built yet: why, and it is not_reviewed. */
   planned?: string;
   at: Where;
@@ -49,11 +54,14 @@ export type Clause = {
   statement: Text;
   /** 0–1: how much harm a breach does. */
   impact: number;
+  /** First release that it applies to, and the first that it no longer does. */
   since: string;
   until?: string;
   modes: readonly ('gate' | 'validate')[];
   /** Set when the clause does not apply at all, with the reason. */
   notApplicable?: string;
+  /** sha256 of the statement that the checks were last reviewed against; loading compares it. */
+  textHash: string;
   checks: readonly CheckSpec[];
   at: Where;
 };
@@ -77,6 +85,8 @@ export type SelfTestKey =
 export type Profile = {
   /** Checks excluded from this profile, by id. */
   without: readonly string[];
+  /** Only checks of these kinds; every kind where unset. */
+  kinds?: readonly Kind[];
   /** A planned check counts against the profile (release) or is merely skipped (ci). */
   requirePlanned: boolean;
 };
