@@ -1,0 +1,85 @@
+/** From checks to executions: which run, together with which, and which cannot run here. Pure. */
+import type { CheckSpec, Need, Task, Verdict } from '../types.ts';
+
+/** A check that is settled without running: planned, or beyond what the target can do. */
+export type Settled = { spec: CheckSpec; verdict: Verdict };
+export type Plan = { tasks: readonly Task[]; settled: readonly Settled[] };
+
+const lacks: Readonly<Record<Need, string>> = {
+  own_server: 'the target cannot start a server for one check alone',
+  superuser: 'the target gives no superuser',
+  server_kill: 'the target cannot kill its server',
+  extension_files: "the target cannot write into the server's extension folder",
+  pgtap: 'the target has no pgTAP and cannot be given it',
+};
+
+/**
+ * Groups checks of the same kind, file and `params.run` into one task, in the order of the
+ * manifest. Whether a check applies is decided here, from what the target can do, never by the
+ * check itself.
+ */
+export function plan(specs: readonly CheckSpec[], can: ReadonlySet<Need>): Plan {
+  const settled: Settled[] = [];
+  const groups = new Map<string, CheckSpec[]>();
+  for (const spec of specs) {
+    const verdict = settle(spec, can);
+    if (verdict !== undefined) {
+      settled.push({ spec, verdict });
+      continue;
+    }
+    const key = taskKey(spec);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [spec]);
+    else group.push(spec);
+  }
+  return { tasks: [...groups.values()].map(taskOf), settled };
+}
+
+/** What two checks have in common that share one execution. */
+export function taskKey({ kind, file, params }: CheckSpec): string {
+  return JSON.stringify([kind, file, canonical(params.run)]);
+}
+
+/** A name for people: `race selftest/races/claim.yaml`. */
+export function taskName({ kind, file }: Task): string {
+  return file === '' ? kind : `${kind} ${file}`;
+}
+
+/** How long a task may take: as long as the most patient of its checks. */
+export function limitOf({ specs }: Task): number {
+  return Math.max(...specs.map(({ limitMs }) => limitMs));
+}
+
+/** Whether a task mostly waits for the wall clock; it then holds no working slot. */
+export function waits({ kind }: Task): boolean {
+  return kind === 'timed';
+}
+
+/** A server of its own: asked for, or about to be killed under the check. */
+export function wantsOwnServer({ specs }: Task): boolean {
+  return specs.some(({ needs }) => needs.includes('own_server') || needs.includes('server_kill'));
+}
+
+function settle(spec: CheckSpec, can: ReadonlySet<Need>): Verdict | undefined {
+  if (spec.planned !== undefined) return { status: 'not_reviewed', reasons: [spec.planned] };
+  const unmet = spec.needs.filter((need) => !can.has(need));
+  if (unmet.length === 0) return undefined;
+  return { status: 'not_applicable', reasons: unmet.map((need) => lacks[need]) };
+}
+
+function taskOf(specs: CheckSpec[]): Task {
+  const [first] = specs;
+  if (first === undefined) throw new Error('a task without a check');
+  return { kind: first.kind, file: first.file, specs };
+}
+
+/** The same value whatever the order of its keys. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, canonical(inner)]),
+  );
+}
