@@ -2,7 +2,13 @@ import type { CheckSpec, Clause, Manifest, Profile, SelfTestKey } from '../types
 import type { Files } from './files.ts';
 import { refuseProblems } from './problem.ts';
 import { ruleProblems } from './rules.ts';
-import { manifestSchema, type CheckData, type ClauseData, type ManifestData } from './schema.ts';
+import {
+  manifestSchema,
+  type CheckData,
+  type ClauseData,
+  type ManifestData,
+  type ProfileData,
+} from './schema.ts';
 import { readSource, type Path, type Source } from './source.ts';
 import { schemaProblems } from './zod_problems.ts';
 
@@ -33,6 +39,7 @@ export function parseManifest(
 }
 
 function build(data: ManifestData, source: Source, { path, root }: Place): Manifest {
+  const profiles: Record<string, ProfileData> = data.profiles;
   return {
     path,
     root,
@@ -45,7 +52,7 @@ function build(data: ManifestData, source: Source, { path, root }: Place): Manif
       }),
     ),
     profiles: Object.fromEntries(
-      Object.entries(data.profiles).map(([name, value]): [string, Profile] => [
+      Object.entries(profiles).map(([name, value]): [string, Profile] => [
         name,
         {
           without: expand(value.without ?? [], data),

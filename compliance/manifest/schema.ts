@@ -28,7 +28,7 @@ const vietnamese = z
   .regex(/[\u00C0-\u024F\u1E00-\u1EFF]/, 'the Vietnamese text has no diacritic: is it Vietnamese?');
 const oneParagraph = /^[^\n]*\S[^\n]*\n?$/;
 
-const title = z.strictObject({ en: filled, vi: vietnamese });
+const title = z.strictObject({ en: filled, vi: filled });
 const statement = z
   .strictObject({
     en: z.string().regex(oneParagraph, 'a statement is one paragraph: begin it with >-'),
@@ -208,13 +208,15 @@ export const manifestSchema = z.strictObject({
     .describe('Each key of the self_test block in DP3 §12: what proves it, or why nothing can.'),
   profiles: z.strictObject({
     ci: profileSchema,
-    release: profileSchema,
+    // What the Council signs leaves nothing out.
+    release: z.strictObject({ require_planned: z.literal(true) }),
     'post-migrate': profileSchema,
   }),
   clauses: z.array(clauseSchema).min(1),
 });
 
 export type ManifestData = z.infer<typeof manifestSchema>;
+export type ProfileData = z.infer<typeof profileSchema>;
 export type ClauseData = z.infer<typeof clauseSchema>;
 export type CheckData = z.infer<typeof checkSchema>;
 
