@@ -1,0 +1,54 @@
+-- Sets one configuration value, checked against the catalogue and against the other values, and audited
+-- (DP3 §3.2, §7). A NULL value removes a kind's own key, and only such a key.
+-- Answers {refused, key, value_from, value_to}. Refusals: isolation_level, invalid_argument,
+-- actor_required.
+create function public.fn_job_config_set(p_key text, p_value text, p_actor text default null)
+returns jsonb
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_refusal jsonb;
+  v_from text;
+begin
+  v_refusal := coalesce(
+    dot_queue.gate('fn_job_config_set'),
+    case
+      when p_key is null then dot_queue.invalid_argument('p_key', 'required')
+      when dot_queue.config_catalogue_key(p_key) is null then
+        dot_queue.invalid_argument('p_key', 'unknown key')
+      when p_value is null and dot_queue.config_catalogue_key(p_key) = p_key then
+        dot_queue.invalid_argument('p_value', 'required: only a kind''s own key can be removed')
+    end,
+    dot_queue.actor_refusal(p_actor));
+  if v_refusal is not null then
+    return dot_queue.refuse('fn_job_config_set', p_actor, null, v_refusal);
+  end if;
+
+  select c.value
+    into v_from
+    from dot_queue.host_config c
+   where c.key = p_key;
+  begin
+    if p_value is null then
+      delete from dot_queue.host_config c
+       where c.key = p_key;
+    else
+      insert into dot_queue.host_config (key, value, updated_at, updated_by)
+      values (p_key, p_value, clock_timestamp(), coalesce(p_actor, session_user))
+      on conflict (key) do update
+        set value = excluded.value,
+            updated_at = excluded.updated_at,
+            updated_by = excluded.updated_by;
+    end if;
+  exception when sqlstate 'D4500' then
+    get stacked diagnostics v_from = pg_exception_detail;
+    return dot_queue.refuse('fn_job_config_set', p_actor, null, v_from::jsonb - 'key');
+  end;
+  perform dot_queue.audit('fn_job_config_set', p_actor, null, null, null, null,
+    jsonb_build_object('key', p_key, 'value_from', v_from, 'value_to', p_value));
+  return jsonb_build_object('refused', false, 'key', p_key, 'value_from', v_from, 'value_to', p_value);
+end
+$$;

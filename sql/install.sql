@@ -1,0 +1,71 @@
+-- Installs release 2.0 of the job queue (Điều 45), in one transaction: psql -f sql/install.sql
+-- The table of contents, in load order. Only \ir, begin, commit and ON_ERROR_STOP stand here, so that
+-- anything that can read lines can install it too.
+\set ON_ERROR_STOP on
+begin;
+\ir preamble.sql
+\ir host/check.sql
+\ir roles.sql
+\ir schema.sql
+\ir host/dot_config.sql
+\ir host/dot_iu_runtime_lease.sql
+\ir host/iu_route_dead_letter.sql
+\ir host/event_pending.sql
+\ir host/dot_iu_command_run.sql
+\ir host/map.sql
+\ir tables/config_catalogue.sql
+\ir tables/release.sql
+\ir tables/job_queue.sql
+\ir tables/job_dead_letter.sql
+\ir tables/job_executor.sql
+\ir tables/job_sweep.sql
+\ir views/config_value.sql
+\ir views/config_in_force.sql
+\ir views/config_problem.sql
+\ir helpers/refusal.sql
+\ir helpers/text.sql
+\ir helpers/config.sql
+\ir helpers/gate.sql
+\ir helpers/audit.sql
+\ir helpers/emit.sql
+\ir helpers/backoff.sql
+\ir helpers/mirror.sql
+\ir helpers/error_text.sql
+\ir helpers/lease_call.sql
+\ir helpers/dead_letter.sql
+\ir helpers/reap.sql
+\ir helpers/flip_due.sql
+\ir helpers/claim.sql
+\ir helpers/enqueue.sql
+\ir helpers/enqueue_batch.sql
+\ir host/dot_config_guard.sql
+\ir functions/fn_job_enqueue.sql
+\ir functions/fn_job_enqueue_batch.sql
+\ir functions/fn_job_claim.sql
+\ir functions/fn_job_claim_batch.sql
+\ir functions/fn_job_lease_renew.sql
+\ir functions/fn_job_progress.sql
+\ir functions/fn_job_succeed.sql
+\ir functions/fn_job_fail_transient.sql
+\ir functions/fn_job_fail_permanent.sql
+\ir functions/fn_job_move_to_dead_letter.sql
+\ir functions/fn_job_lease_reaper.sql
+\ir functions/fn_job_promote_due.sql
+\ir functions/fn_job_dead_letter_triage_update.sql
+\ir functions/fn_job_dead_letter_requeue_dry_run.sql
+\ir functions/fn_job_get.sql
+\ir functions/fn_dead_letter_health.sql
+\ir functions/fn_job_seed.sql
+\ir functions/fn_job_config_get.sql
+\ir functions/fn_job_config_set.sql
+\ir functions/fn_job_executor_set.sql
+\ir views/v_dead_letter_all.sql
+\ir views/v_job_dead_letter.sql
+\ir views/v_job_retry_pressure.sql
+\ir views/v_lease_active.sql
+\ir views/v_queue_config.sql
+\ir views/v_job_silent_gap.sql
+\ir views/v_queue_health.sql
+\ir grants.sql
+\ir seed.sql
+commit;
