@@ -73,8 +73,6 @@ export type Manifest = {
   document: {
     id: string;
     version: string;
-    /** The release that is judged unless told otherwise: '2.0'. */
-    release: string;
     sources: readonly { file: string; sha256: string }[];
   };
   /** Key → the check or clause ids that prove it, or why it cannot be proven. */
@@ -139,6 +137,8 @@ export type Verdict = {
   status: CheckStatus;
   /** For `error` only. */
   cause?: 'coverage' | 'kit';
+  /** For `not_applicable` only: the manifest says so, or the target cannot run it. */
+  by?: 'manifest' | 'target';
   /** One sentence each; empty when passed. */
   reasons: readonly string[];
 };

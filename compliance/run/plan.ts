@@ -1,8 +1,11 @@
 /** From checks to executions: which run, together with which, and which cannot run here. Pure. */
-import type { CheckSpec, Need, Task, Verdict } from '../types.ts';
+import { outsideRelease } from '../manifest/release.ts';
+import type { CheckSpec, Clause, Need, Task, Verdict } from '../types.ts';
+import type { SelectedClause } from './select.ts';
 
 /** A check that is settled without running: planned, or beyond what the target can do. */
 export type Settled = { spec: CheckSpec; verdict: Verdict };
+export type Given = { can: ReadonlySet<Need>; release: string };
 export type Plan = { tasks: readonly Task[]; settled: readonly Settled[] };
 
 const lacks: Readonly<Record<Need, string>> = {
@@ -13,16 +16,19 @@ const lacks: Readonly<Record<Need, string>> = {
   pgtap: 'the target has no pgTAP and cannot be given it',
 };
 
+/** What the most able target can do: what is still settled then needs no server. */
+export const everything: ReadonlySet<Need> = new Set(Object.keys(lacks) as Need[]);
+
 /**
  * Groups checks of the same kind, file and `params.run` into one task, in the order of the
- * manifest. Whether a check applies is decided here, from what the target can do, never by the
- * check itself.
+ * manifest. Whether a check applies is decided here, from the release and from what the target can
+ * do, never by the check itself.
  */
-export function plan(specs: readonly CheckSpec[], can: ReadonlySet<Need>): Plan {
+export function plan(selected: readonly SelectedClause[], given: Given): Plan {
   const settled: Settled[] = [];
   const groups = new Map<string, CheckSpec[]>();
-  for (const spec of specs) {
-    const verdict = settle(spec, can);
+  for (const { clause, spec } of flatten(selected)) {
+    const verdict = settle(clause, spec, given);
     if (verdict !== undefined) {
       settled.push({ spec, verdict });
       continue;
@@ -60,11 +66,18 @@ export function wantsOwnServer({ specs }: Task): boolean {
   return specs.some(({ needs }) => needs.includes('own_server') || needs.includes('server_kill'));
 }
 
-function settle(spec: CheckSpec, can: ReadonlySet<Need>): Verdict | undefined {
+function flatten(selected: readonly SelectedClause[]): { clause: Clause; spec: CheckSpec }[] {
+  return selected.flatMap(({ clause, specs }) => specs.map((spec) => ({ clause, spec })));
+}
+
+function settle(clause: Clause, spec: CheckSpec, { can, release }: Given): Verdict | undefined {
+  const outside = outsideRelease(spec, release) ?? outsideRelease(clause, release);
+  if (outside !== undefined)
+    return { status: 'not_applicable', by: 'manifest', reasons: [outside] };
   if (spec.planned !== undefined) return { status: 'not_reviewed', reasons: [spec.planned] };
   const unmet = spec.needs.filter((need) => !can.has(need));
   if (unmet.length === 0) return undefined;
-  return { status: 'not_applicable', reasons: unmet.map((need) => lacks[need]) };
+  return { status: 'not_applicable', by: 'target', reasons: unmet.map((need) => lacks[need]) };
 }
 
 function taskOf(specs: CheckSpec[]): Task {

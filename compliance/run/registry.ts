@@ -5,7 +5,10 @@ import { exits } from '../verdict/exit.ts';
 
 export type Registry = Partial<Readonly<Record<Kind, () => Promise<{ run: RunCheck }>>>>;
 
-export const kinds: Registry = {};
+export const kinds: Registry = {
+  catalog: () => import('../checks/catalog/index.ts'),
+  pgtap: () => import('../checks/pgtap/index.ts'),
+};
 
 /** The runner of a kind. @throws KitError 70 when the kit has none for it. */
 export async function runnerOf(registry: Registry, kind: Kind): Promise<RunCheck> {

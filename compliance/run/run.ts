@@ -18,7 +18,7 @@ import { mergeClause } from '../verdict/merge.ts';
 import type { OnEvent, Span } from './events.ts';
 import type { Executed, FileObservation } from './execute.ts';
 import { execute } from './execute.ts';
-import { limitOf, plan, taskName, waits, wantsOwnServer } from './plan.ts';
+import { everything, limitOf, plan, taskName, waits, wantsOwnServer } from './plan.ts';
 import type { Registry } from './registry.ts';
 import { runnerOf } from './registry.ts';
 import { schedule } from './schedule.ts';
@@ -34,6 +34,8 @@ export type RunRequest = {
   /** The template that each sandbox is cloned from. */
   template: string;
   kinds: Registry;
+  /** The release under test, `2.0`: which checks apply. */
+  release: string;
   seed: number;
   jobs: number;
   /** How long a check may take to end by itself once it was told to stop. */
@@ -59,9 +61,10 @@ export async function runChecks(request: RunRequest): Promise<RunOutcome> {
   signal.throwIfAborted();
   const clock = stopwatch();
   const board = scoreboard(selected, onEvent);
-  const specs = selected.flatMap((one) => one.specs);
-  if (specs.every(({ planned }) => planned !== undefined)) {
-    for (const one of plan(specs, new Set()).settled) board.settle(one.spec, one.verdict);
+  const given = (can: Server['can']) => plan(selected, { can, release: request.release });
+  const beforehand = given(everything);
+  if (beforehand.tasks.length === 0) {
+    for (const one of beforehand.settled) board.settle(one.spec, one.verdict);
     return { clauses: board.clauses(), spans: clock.spans };
   }
 
@@ -79,7 +82,7 @@ export async function runChecks(request: RunRequest): Promise<RunOutcome> {
   onEvent({ is: 'phase', text: `starting ${request.target.name}` });
   const server = await openServer();
   try {
-    const { tasks, settled } = plan(specs, server.can);
+    const { tasks, settled } = given(server.can);
     for (const one of settled) board.settle(one.spec, one.verdict);
     await schedule({
       items: tasks,

@@ -7,7 +7,8 @@ import { aClause, aResult, ci, release } from './samples.ts';
 
 const passed = aResult('passed');
 const planned = aResult('not_reviewed', { spec: { planned: 'later' } });
-const inapplicable = aResult('not_applicable');
+const inapplicable = aResult('not_applicable', { by: 'target' });
+const laterRelease = aResult('not_applicable', { by: 'manifest' });
 
 type Case = {
   name: string;
@@ -51,6 +52,12 @@ const cases: Case[] = [
     checks: [passed, inapplicable],
     ci: 0,
     release: 2,
+  },
+  {
+    name: 'a check that the manifest leaves to another release counts for none',
+    checks: [passed, laterRelease],
+    ci: 0,
+    release: 0,
   },
   { name: 'nothing but planned checks: nothing ran', checks: [planned], ci: 3, release: 3 },
   {

@@ -93,6 +93,6 @@ function codeOfCheck({ spec, verdict }: CheckResult, profile: Profile): ExitCode
     case 'not_reviewed':
       return spec.planned === undefined || profile.requirePlanned ? exits.unproven : exits.passed;
     case 'not_applicable':
-      return profile.requirePlanned ? exits.unproven : exits.passed;
+      return verdict.by === 'target' && profile.requirePlanned ? exits.unproven : exits.passed;
   }
 }

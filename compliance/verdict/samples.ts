@@ -55,6 +55,7 @@ export function aResult(
   wanted: {
     spec?: Partial<CheckSpec>;
     cause?: NonNullable<Verdict['cause']>;
+    by?: NonNullable<Verdict['by']>;
     reasons?: readonly string[];
     observations?: readonly Observation[];
   } = {},
@@ -65,6 +66,7 @@ export function aResult(
       status,
       reasons: wanted.reasons ?? (status === 'passed' ? [] : ['a reason']),
       ...(wanted.cause === undefined ? {} : { cause: wanted.cause }),
+      ...(wanted.by === undefined ? {} : { by: wanted.by }),
     },
     observations: wanted.observations ?? [],
     elapsedMs: 12,
