@@ -73,6 +73,8 @@ export type Manifest = {
   document: {
     id: string;
     version: string;
+    /** The release that is judged unless told otherwise: '2.0'. */
+    release: string;
     sources: readonly { file: string; sha256: string }[];
   };
   /** Key → the check or clause ids that prove it, or why it cannot be proven. */

@@ -8,7 +8,7 @@ const short = aCheck({ id: 's8.3.short', clause: 's8.3' });
 const manifest: Manifest = {
   path: '/p/selftest/dieu45.yaml',
   root: '/p',
-  document: { id: 'dieu-45', version: '1.0', sources: [] },
+  document: { id: 'dieu-45', version: '1.0', release: '2.0', sources: [] },
   selfTest: {},
   profiles: { ci: { without: ['s8.3.long'], requirePlanned: false }, release: ci },
   clauses: [
