@@ -6,7 +6,14 @@ export type Problem = Where & { message: string };
 
 /** `file:line:col: message`, as editors and terminals make it a link. */
 export function formatProblem(problem: Problem): string {
-  return `${problem.file}:${problem.line}:${problem.col}: ${problem.message}`;
+  return `${problem.file}:${problem.line}:${problem.col}: ${oneLine(problem.message)}`;
+}
+
+/** What a file quotes may hold line ends and worse; a problem stays one line. */
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}/gu, (char) =>
+    char === '\n' ? '\\n' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** All problems in the order of the file, each place and text once. */

@@ -9,8 +9,9 @@ import type { Files } from './files.ts';
 import { paramsOf } from './params.ts';
 import type { Problem } from './problem.ts';
 import { compareReleases } from './release.ts';
-import { clausesOf, textAt, type Entry } from './entries.ts';
+import { clausesOf, textAt, type ClauseEntry, type Entry } from './entries.ts';
 import { referenceProblems } from './references.ts';
+import { clauseId } from './schema.ts';
 import type { Path, Source } from './source.ts';
 import { didYouMean } from './suggest.ts';
 import { schemaProblems } from './zod_problems.ts';
@@ -23,10 +24,11 @@ export function ruleProblems(source: Source, files: Files | undefined): Problem[
     ...repeated(source, clauses, 'id', 'clause id'),
     ...repeated(source, clauses, 'label', 'label'),
     ...repeated(source, checks, 'id', 'check id'),
-    ...clauses.flatMap((clause) => prefixProblems(source, clause)),
+    ...clauses.filter(hasOwnId).flatMap((clause) => prefixProblems(source, clause)),
     ...[...clauses, ...checks].flatMap((entry) => rangeProblems(source, entry)),
     ...checks.flatMap((check) => paramProblems(source, check)),
     ...checks.flatMap((check) => fileProblems(source, check, files)),
+    ...clauses.flatMap((clause) => twiceCounted(source, clause)),
     ...referenceProblems(source, clauses),
   ];
 }
@@ -47,8 +49,17 @@ function repeated(source: Source, entries: readonly Entry[], key: string, what: 
   });
 }
 
+/** An id that is malformed or another clause's is reported already, and says nothing of the checks. */
+function hasOwnId(clause: ClauseEntry, index: number, clauses: readonly ClauseEntry[]): boolean {
+  const id = textAt(clause, 'id');
+  return (
+    clauseId.safeParse(id).success &&
+    clauses.findIndex((other) => textAt(other, 'id') === id) === index
+  );
+}
+
 /** A check belongs to the clause that its id begins with. */
-function prefixProblems(source: Source, clause: Entry & { checks: Entry[] }): Problem[] {
+function prefixProblems(source: Source, clause: ClauseEntry): Problem[] {
   const id = textAt(clause, 'id');
   if (id === undefined) return [];
   const strangers = clause.checks.filter((check) => {
@@ -69,7 +80,7 @@ function prefixProblems(source: Source, clause: Entry & { checks: Entry[] }): Pr
 }
 
 /** The clause part of a check id. */
-export function prefixOf(checkId: string): string {
+function prefixOf(checkId: string): string {
   return checkId.split('.').slice(0, -1).join('.');
 }
 
@@ -127,4 +138,20 @@ function fileProblems(source: Source, check: Entry, files: Files | undefined): P
     return problem(`kind ${kind} reads ${ending} files, not "${file}"`);
   }
   return [];
+}
+
+/** A pgTAP suite gives a clause all assertions that name it; a second check would count them again. */
+function twiceCounted(source: Source, clause: ClauseEntry): Problem[] {
+  const first = new Map<string, string>();
+  return clause.checks.flatMap((check) => {
+    const file = textAt(check, 'file');
+    if (textAt(check, 'kind') !== 'pgtap' || file === undefined) return [];
+    const earlier = first.get(file);
+    if (earlier === undefined) {
+      first.set(file, textAt(check, 'id') ?? 'another check');
+      return [];
+    }
+    const message = `${earlier} already counts what "${file}" asserts for this clause`;
+    return [{ ...source.at([...check.path, 'file']), message }];
+  });
 }

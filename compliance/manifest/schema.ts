@@ -12,7 +12,7 @@ const release = z.string().regex(/^\d+\.\d+$/, "a release is written as '2.0'");
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'a sha256 is 64 hexadecimal digits');
 
 /** `s8.3`, `dp3.5`, `self_test`: a token that every export accepts as an id. */
-const clauseId = z
+export const clauseId = z
   .string()
   .regex(/^[a-z][a-z0-9_]*(\.[0-9]+)*$/, 'a clause id is a token like s8.3, without § and blanks');
 const checkId = z
@@ -77,13 +77,14 @@ function eitherOr(
         return;
       }
       const absent = other.filter((key) => !has(value, key));
-      if (absent.length === 0) return;
-      const params: MissingOneOf = { missing: [...one, ...absent] };
-      const message =
-        extra === undefined
-          ? words.neither
-          : absent.map((key) => `missing key "${key}"`).join(', ');
-      context.addIssue({ code: 'custom', message, params });
+      if (extra === undefined) {
+        const params: MissingOneOf = { missing: [...one, ...other] };
+        context.addIssue({ code: 'custom', message: words.neither, params });
+        return;
+      }
+      for (const key of absent) {
+        context.addIssue({ code: 'custom', path: [key], message: `missing key "${key}"` });
+      }
     },
     meta: {
       oneOf: [
@@ -197,7 +198,6 @@ export const manifestSchema = z.strictObject({
   document: z.strictObject({
     id: z.string().regex(/^[a-z][a-z0-9-]*$/, 'an id of lower-case letters, digits and hyphens'),
     version: filled,
-    release: release.describe('The release that is judged unless told otherwise.'),
     sources: z
       .array(z.strictObject({ file: filled, sha256 }))
       .min(1)

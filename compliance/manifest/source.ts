@@ -109,14 +109,9 @@ function syntaxProblems(doc: Document, text: string): Mistake[] {
   const repeated = doc.errors.filter((error) => error.code === 'DUPLICATE_KEY');
   const broken = doc.errors.filter((error) => error.code !== 'DUPLICATE_KEY').slice(0, 1);
   return [
-    ...repeated.map((error) => ({
-      offset: error.pos[0],
-      message: `the key "${
-        text
-          .slice(...error.pos)
-          .split(':')[0]
-          ?.trim() ?? ''
-      }" is repeated`,
+    ...repeated.map(({ pos: [offset] }) => ({
+      offset,
+      message: `the key "${/^[^:\n]*/.exec(text.slice(offset))?.[0].trim() ?? ''}" is repeated`,
     })),
     ...broken.map((error) => ({ offset: error.pos[0], message: sentence(error) })),
     ...doc.warnings.slice(0, 1).map((error) => ({ offset: error.pos[0], message: error.message })),

@@ -39,11 +39,10 @@ export type MissingOneOf = { missing: readonly string[] };
 
 /** The paths whose absence the issue complains about. */
 function missingKeys(issue: z.core.$ZodIssue): Path[] {
-  if (issue.code === 'custom') {
-    const { missing = [] } = (issue.params ?? {}) as Partial<MissingOneOf>;
-    return missing.map((key) => [...issue.path, key]);
-  }
-  return issue.message.startsWith(missing) ? [issue.path] : [];
+  if (issue.message.startsWith(missing)) return [issue.path];
+  if (issue.code !== 'custom') return [];
+  const { missing: keys = [] } = (issue.params ?? {}) as Partial<MissingOneOf>;
+  return keys.map((key) => [...issue.path, key]);
 }
 
 function problemsOf(issue: z.core.$ZodIssue, source: Source, known: string[]): Problem[] {
