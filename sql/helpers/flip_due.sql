@@ -62,8 +62,8 @@ as $$
 begin
   insert into dot_queue.host_run
     (command, actor, session_role, job_id, status_from, status_to, attempt, refused, run_at)
-  select p_command, p_actor, session_user, q.job_id, 'retry_waiting', 'queued', q.attempts, false,
-         clock_timestamp()
+  select p_command, coalesce(p_actor, session_user), session_user, q.job_id, 'retry_waiting', 'queued',
+         q.attempts, false, clock_timestamp()
     from public.job_queue q
    where q.job_id = any (p_job_ids)
      and q.status = 'retry_waiting';
