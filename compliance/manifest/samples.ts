@@ -2,6 +2,7 @@
 export const goodManifest = `document:
   id: sample
   version: '1.0'
+  release: '2.0'
   sources:
     - file: design.txt
       sha256: 8d5b75c172ef64b548555cbb85d8fe6c8680ae56e8ce3de7c2f665fea728c45f

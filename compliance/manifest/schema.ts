@@ -198,6 +198,7 @@ export const manifestSchema = z.strictObject({
   document: z.strictObject({
     id: z.string().regex(/^[a-z][a-z0-9-]*$/, 'an id of lower-case letters, digits and hyphens'),
     version: filled,
+    release: release.describe('The release that is judged unless told otherwise.'),
     sources: z
       .array(z.strictObject({ file: filled, sha256 }))
       .min(1)
