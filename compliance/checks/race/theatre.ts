@@ -36,9 +36,13 @@ type Opening = {
 
 /** Opens the sessions, remembers the state, and steers the clock where the scenario wants that. */
 export async function openTheatre(sandbox: Sandbox, opening: Opening): Promise<Theatre> {
-  await using opened = new AsyncDisposableStack();
-  const open = async (name: string, role?: string): Promise<Session> =>
-    opened.use(await sandbox.session(name, role));
+  // What fails on the way is closed with the sandbox.
+  const opened: Session[] = [];
+  const open = async (name: string, role?: string): Promise<Session> => {
+    const session = await sandbox.session(name, role);
+    opened.push(session);
+    return session;
+  };
   const control = await open('race control');
   const locker = await open('race locker');
   const sessions = new Map<string, Session>();
@@ -53,7 +57,6 @@ export async function openTheatre(sandbox: Sandbox, opening: Opening): Promise<T
   const steered = opening.clock === 'steered' ? await steerClock(control) : 0;
   const stage = await openStage(sandbox, control);
   const pids = new Map([...sessions].map(([name, { pid }]) => [name, pid]));
-  const all = opened.move();
   return {
     control,
     locker,
@@ -70,7 +73,9 @@ export async function openTheatre(sandbox: Sandbox, opening: Opening): Promise<T
       scenario.sessions.map((plan) =>
         stepByStep(plan, known(sessions.get(plan.name), plan.name), memory),
       ),
-    [Symbol.asyncDispose]: () => all.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(opened.map((session) => session[Symbol.asyncDispose]()));
+    },
   };
 }
 
