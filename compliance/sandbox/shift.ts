@@ -1,0 +1,47 @@
+/**
+ * Time travel (architecture.md, invariants): the rows move into the past, never the clock.
+ */
+import type { Session } from '../types.ts';
+
+/**
+ * Shifts every timestamp of every row in this database into the past, whatever the tables are
+ * called, in one transaction. All columns of a row move in one UPDATE, so their order and every
+ * constraint on it stay true. Triggers do not fire where the session is a superuser: the shift is
+ * not an event of the queue. Infinite timestamps stay what they are.
+ * Waits at most 5 s for a row that another session holds, then raises 55P03.
+ */
+export async function shiftTimestamps(owner: Session, seconds: number): Promise<void> {
+  const tables = await owner.query<{ relation: string; sets: string }>(TABLES);
+  await owner.query('begin; set local lock_timeout = 5000; ' + SILENCE_TRIGGERS);
+  try {
+    for (const { relation, sets } of tables) {
+      await owner.query(`update ${relation} set ${sets}`, [seconds]);
+    }
+    await owner.query('commit');
+  } catch (error) {
+    await owner.query('rollback');
+    throw error;
+  }
+}
+
+const SILENCE_TRIGGERS = `
+  select set_config('session_replication_role', 'replica', true)
+  from pg_catalog.pg_roles
+  where rolname = current_user and rolsuper`;
+
+const TABLES = `
+  select
+    format('%I.%I', n.nspname, c.relname) as relation,
+    string_agg(format('%1$I = %1$I - make_interval(secs => $1)', a.attname), ', ' order by a.attnum) as sets
+  from pg_catalog.pg_attribute a
+  join pg_catalog.pg_class c on c.oid = a.attrelid
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where c.relkind = 'r'
+    and c.relpersistence <> 't'
+    and n.nspname not in ('pg_catalog', 'information_schema', 'tap')
+    and a.atttypid = 'timestamptz'::regtype
+    and a.attnum > 0
+    and not a.attisdropped
+    and a.attgenerated = ''
+  group by n.nspname, c.relname
+  order by n.nspname, c.relname`;

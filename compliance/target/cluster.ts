@@ -1,0 +1,231 @@
+/**
+ * A throwaway cluster: a fresh folder, initdb, a server on a unix socket alone, and everything gone
+ * at the end. No network port is opened, and nothing outside the folder is written.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import { KitError } from '../errors.ts';
+import type { Env } from './fetch.ts';
+import { probe, serverIdentity, type Identity } from './identity.ts';
+import { startKeeper, type Keeper } from './keeper.ts';
+import { killServer } from './kill.ts';
+import { copyPrograms } from './programs.ts';
+import { settingsText } from './settings.ts';
+
+/** A socket path is limited to 107 bytes on Linux and 103 on macOS; the socket's own name takes 14. */
+const MAX_FOLDER_BYTES = 103 - '/.s.PGSQL.5432'.length;
+const START_LIMIT_MS = 60_000;
+
+export type Programs =
+  /** A relocatable tree with bin, lib and share: copied for this run. */
+  | { native: string }
+  /** An installation of the machine: used where it is. */
+  | { bin: string };
+
+export type Cluster = AsyncDisposable & {
+  folder: string;
+  /** The folder of the server's programs. */
+  bin: string;
+  connection(database: string): pg.ClientConfig;
+  url(database: string): string;
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+};
+
+export type ClusterOptions = {
+  programs: Programs;
+  env: Env;
+  tmpDir: string;
+  signal: AbortSignal;
+  progress: (text: string) => void;
+  /** Further lines for postgresql.conf. */
+  settings?: Readonly<Record<string, string>>;
+};
+
+/**
+ * Makes and starts a cluster. Throws KitError 69 when the server cannot be started, with the end of
+ * its log; rejects with the signal's reason when aborted. Either way nothing is left behind.
+ */
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const { signal } = options;
+  signal.throwIfAborted();
+  const identity = serverIdentity();
+  const keeper = await openKeeper(options, identity);
+  try {
+    const bin = await placePrograms(options.programs, keeper, identity);
+    signal.throwIfAborted();
+    options.progress('making a database cluster');
+    keeper.programs(bin);
+    await initdb(keeper, signal);
+    await writeFile(
+      join(keeper.folder, 'data', 'postgresql.conf'),
+      settingsText(keeper.folder, options.env, options.settings),
+    );
+    options.progress('starting PostgreSQL');
+    let running = await start(keeper, signal);
+    return {
+      folder: keeper.folder,
+      bin,
+      connection: (database) => ({
+        host: keeper.folder,
+        port: 5432,
+        user: 'postgres',
+        database,
+        ssl: false,
+      }),
+      url: (database) =>
+        `postgresql://postgres@localhost:5432/${database}?host=${encodeURIComponent(keeper.folder)}`,
+      async kill() {
+        await killServer(await postmasterPid(keeper));
+        await running.ended;
+      },
+      async restart() {
+        running = await start(keeper, signal);
+      },
+      async [Symbol.asyncDispose]() {
+        await keeper.close();
+      },
+    };
+  } catch (error) {
+    await keeper.close();
+    throw error;
+  }
+}
+
+/** The first of the places that takes a short path and that the server's user may write to. */
+async function openKeeper(
+  options: ClusterOptions,
+  identity: Identity | undefined,
+): Promise<Keeper> {
+  const { PATH = '/usr/bin:/bin', TZ = 'UTC' } = options.env;
+  const env = {
+    PATH,
+    LC_ALL: 'C',
+    // initdb would otherwise guess the zone by comparing all of them.
+    TZ,
+  };
+  const places = [...new Set([options.tmpDir, '/tmp'])]
+    .map((place) => join(place, `d45-${randomBytes(5).toString('hex')}`))
+    .filter((folder) => Buffer.byteLength(folder) <= MAX_FOLDER_BYTES);
+  let refused: unknown;
+  for (const folder of places) {
+    try {
+      return await startKeeper(folder, identity, env);
+    } catch (error) {
+      refused = error;
+    }
+  }
+  throw refused;
+}
+
+/** Puts the programs where the server's user can run them, and proves that it can. */
+async function placePrograms(
+  programs: Programs,
+  keeper: Keeper,
+  identity: Identity | undefined,
+): Promise<string> {
+  let bin: string;
+  if ('bin' in programs) {
+    bin = programs.bin;
+  } else {
+    const tree = join(keeper.folder, 'server');
+    await copyPrograms(programs.native, tree, identity);
+    bin = join(tree, 'bin');
+  }
+  for (const program of ['postgres', 'initdb']) {
+    const inTheWay = await probe(join(bin, program), identity);
+    if (inTheWay !== undefined) {
+      const who = identity ? ` as user ${identity.uid} (PostgreSQL refuses to run as root)` : '';
+      throw new KitError(
+        69,
+        `${join(bin, program)} cannot be run${who}: ${inTheWay}`,
+        'bin' in programs
+          ? 'name the folder that holds initdb and postgres, readable for that user'
+          : 'set TMPDIR to a folder on a file system that allows programs to run',
+      );
+    }
+  }
+  return bin;
+}
+
+/** UTF-8 in byte order; systems without C.UTF-8 (old glibc, macOS) get C. */
+async function initdb(keeper: Keeper, signal: AbortSignal): Promise<void> {
+  for (const locale of ['C.UTF-8', 'C']) {
+    if ((await aborting(keeper.initdb(locale), signal)) === 0) return;
+  }
+  throw await refusal('initdb failed', keeper);
+}
+
+type Running = { ended: Promise<void> };
+
+/** Starts the server and waits until it takes connections; `ended` resolves when it is gone. */
+async function start(keeper: Keeper, signal: AbortSignal): Promise<Running> {
+  const stale = (await lockFile(keeper)).join();
+  const state = { over: false };
+  const end = (): void => {
+    state.over = true;
+  };
+  const ended = keeper.start().then(end, end);
+  const deadline = Date.now() + START_LIMIT_MS;
+  // A killed server left its lock file, which says "ready" until the new one replaces it.
+  while (!(await isReady(keeper, stale))) {
+    signal.throwIfAborted();
+    if (state.over) throw await refusal('the server did not start', keeper);
+    if (Date.now() > deadline) {
+      throw await refusal(`the server was not ready after ${START_LIMIT_MS / 1000} s`, keeper);
+    }
+    await pause(10);
+  }
+  return { ended };
+}
+
+/** The server writes its state on the eighth line of its lock file. */
+async function isReady(keeper: Keeper, stale: string): Promise<boolean> {
+  const lines = await lockFile(keeper);
+  return lines[7]?.trim() === 'ready' && lines.join() !== stale;
+}
+
+async function postmasterPid(keeper: Keeper): Promise<number> {
+  const pid = Number((await lockFile(keeper))[0]);
+  if (!Number.isInteger(pid) || pid <= 0) throw new Error('the server is not running');
+  return pid;
+}
+
+async function lockFile(keeper: Keeper): Promise<string[]> {
+  try {
+    return (await readFile(join(keeper.folder, 'data', 'postmaster.pid'), 'utf8')).split('\n');
+  } catch {
+    return [];
+  }
+}
+
+async function refusal(what: string, keeper: Keeper): Promise<KitError> {
+  let log = '';
+  try {
+    log = (await readFile(join(keeper.folder, 'log'), 'utf8'))
+      .trim()
+      .split('\n')
+      .slice(-8)
+      .join('\n');
+  } catch {
+    // The folder may be gone; then there is no log to show.
+  }
+  return new KitError(69, `${what}\n${log}`.trim(), 'run "dieu45 doctor" to see what is missing');
+}
+
+/** Waits for a promise unless the signal comes first; the keeper ends what was running. */
+function aborting<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', abort);
+    });
+  });
+}

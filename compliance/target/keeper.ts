@@ -1,0 +1,167 @@
+/**
+ * The keeper: a small `sh` process that owns a server's folder and is the parent of everything that
+ * runs in it. It lives as long as the pipe from the kit is open. However the kit ends (normally, by
+ * Ctrl-C, by an uncaught error, by SIGKILL), the pipe closes, and the keeper stops the server,
+ * releases its shared memory and removes the folder. There is one way to clean up, and every run
+ * takes it.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { KitError } from '../errors.ts';
+import type { Identity } from './identity.ts';
+
+/**
+ * Protocol: the kit writes a word a line, the keeper answers a word and a number a line.
+ *
+ * - Signals are ignored, and so are they in the children until those install their own handlers,
+ *   which initdb and postgres do. Ctrl-C therefore reaches the kit alone.
+ * - At the end SIGQUIT goes to the process group: initdb gives up, postgres shuts down at once. It
+ *   is repeated each second, since a process that has not installed its handler yet misses it.
+ * - A server that was killed leaves its lock file and a shared memory segment behind. A standalone
+ *   backend takes the segment over and releases it when it ends; it may have to wait until the last
+ *   orphaned backend is gone.
+ */
+const SCRIPT = `
+trap '' HUP INT QUIT TERM PIPE
+folder=$1
+bin=
+jobs=
+mkdir -m 700 -- "$folder" || exit 73
+echo folder 0
+while IFS= read -r word; do
+  case $word in
+    bin=*) bin=\${word#bin=} ;;
+    initdb=*)
+      (
+        "$bin/initdb" -N -D "$folder/data" -U postgres -A trust -E UTF8 --locale="\${word#initdb=}" \\
+          </dev/null >>"$folder/log" 2>&1
+        echo "initdb $?"
+      ) &
+      jobs="$jobs $!" ;;
+    start)
+      (
+        "$bin/postgres" -D "$folder/data" </dev/null >>"$folder/log" 2>&1
+        echo "stopped $?"
+      ) &
+      jobs="$jobs $!" ;;
+  esac
+done
+if [ -n "$jobs" ]; then
+  ( while :; do kill -QUIT 0; sleep 1; done ) &
+  nag=$!
+  for job in $jobs; do wait "$job"; done
+  kill -KILL "$nag"
+fi
+tries=0
+while [ -f "$folder/data/postmaster.pid" ] && [ "$tries" -lt 50 ]; do
+  "$bin/postgres" --single -D "$folder/data" template1 </dev/null >>"$folder/log" 2>&1 && break
+  tries=$((tries + 1))
+  sleep 0.1
+done
+rm -rf -- "$folder"
+`;
+
+export type Keeper = {
+  folder: string;
+  pid: number;
+  /** Gives the keeper the folder of the server's programs. */
+  programs(bin: string): void;
+  /** Runs initdb; resolves with its exit code. */
+  initdb(locale: string): Promise<number>;
+  /** Starts the server; the returned promise resolves with the exit code when it ends. */
+  start(): Promise<number>;
+  /** Stops whatever runs and removes the folder. Safe to call twice. */
+  close(): Promise<void>;
+};
+
+/**
+ * Starts a keeper with a new folder, as another user when `identity` says so.
+ * Throws KitError 69 when the folder cannot be made or the user cannot be taken on.
+ */
+export async function startKeeper(
+  folder: string,
+  identity: Identity | undefined,
+  env: Record<string, string>,
+): Promise<Keeper> {
+  const child = spawn('/bin/sh', ['-c', SCRIPT, 'dieu45-keeper', folder], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    cwd: '/',
+    env,
+    detached: true,
+    ...identity,
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  // The keeper may be gone when a word is written; its exit tells the story, not EPIPE.
+  child.stdin.on('error', () => undefined);
+  const answers = readAnswers(child);
+  const gone = new Promise<void>((resolve) =>
+    child.once('close', () => {
+      resolve();
+    }),
+  );
+  try {
+    await answers.next('folder');
+  } catch (error) {
+    throw new KitError(
+      69,
+      `cannot make a folder for the server at ${folder}: ${stderr.trim() || String(error)}`,
+      'set TMPDIR to a folder that may be written to',
+    );
+  }
+  const ask = (word: string): void => {
+    child.stdin.write(`${word}\n`);
+  };
+  return {
+    folder,
+    pid: child.pid ?? -1,
+    programs(bin) {
+      ask(`bin=${bin}`);
+    },
+    initdb(locale) {
+      ask(`initdb=${locale}`);
+      return answers.next('initdb');
+    },
+    start() {
+      ask('start');
+      return answers.next('stopped');
+    },
+    async close() {
+      child.stdin.end();
+      await gone;
+    },
+  };
+}
+
+/** Turns the keeper's lines into promises, one per expected word. */
+function readAnswers(child: ChildProcess): { next(word: string): Promise<number> } {
+  type Waiter = { word: string; resolve(code: number): void; reject(error: Error): void };
+  let waiters: Waiter[] = [];
+  let ended: Error | undefined;
+  let rest = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const [word, code] = line.split(' ');
+      const waiter = waiters.find((one) => one.word === word);
+      waiters = waiters.filter((one) => one !== waiter);
+      waiter?.resolve(Number(code));
+    }
+  });
+  const end = (error: Error): void => {
+    ended = error;
+    for (const waiter of waiters) waiter.reject(error);
+    waiters = [];
+  };
+  child.once('error', end);
+  child.once('close', (code) => {
+    end(new Error(`the server's keeper ended with code ${code ?? 'none'}`));
+  });
+  return {
+    next: (word) =>
+      new Promise((resolve, reject) => {
+        if (ended) reject(ended);
+        else waiters.push({ word, resolve, reject });
+      }),
+  };
+}
