@@ -79,6 +79,11 @@ grant execute on function
   public.fn_job_config_get(text)
 to dot_auditor;
 
+-- The views ask this one helper; it knows nothing but its arguments, and the schema stays closed.
+grant execute on function
+  dot_queue.config_value_problem(text, bigint, bigint, text[], text)
+to dot_auditor;
+
 grant select on
   public.v_dead_letter_all,
   public.v_job_dead_letter,

@@ -19,6 +19,7 @@ begin;
 \ir tables/job_dead_letter.sql
 \ir tables/job_executor.sql
 \ir tables/job_sweep.sql
+\ir helpers/config_value_problem.sql
 \ir views/config_value.sql
 \ir views/config_in_force.sql
 \ir views/config_problem.sql

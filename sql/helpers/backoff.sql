@@ -9,11 +9,12 @@ create function dot_queue.backoff_seconds(
   p_jitter double precision
 )
 returns double precision
-language sql
+language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select p_jitter * case
+begin
+  return p_jitter * case
     when p_cap_seconds = 0 then p_base_seconds::double precision
     else least(
       p_cap_seconds::double precision,
@@ -22,7 +23,8 @@ as $$
         when 'linear' then greatest(p_attempts, 1)::double precision
         else 1::double precision
       end)
-  end
+  end;
+end
 $$;
 
 -- The same with the configuration in force. Volatile: each row of a statement has its own jitter.

@@ -205,9 +205,12 @@ begin
     when coalesce(cardinality(p_kinds), 0) = 0 then 'required'
     when cardinality(p_kinds) > 1000 then 'more than 1000 kinds'
     else (
-      select dot_queue.kind_problem(k.kind)
-        from unnest(p_kinds) with ordinality k(kind, place)
-       where dot_queue.kind_problem(k.kind) is not null
+      select k.problem
+        from (
+               select dot_queue.kind_problem(u.kind) as problem, u.place
+                 from unnest(p_kinds) with ordinality u(kind, place)
+             ) k
+       where k.problem is not null
        order by k.place
        limit 1
     )
@@ -234,9 +237,8 @@ begin
   return dot_queue.config_refusal(
     array['queue.job_substrate.enabled', 'queue.lease.ttl_seconds.default',
           'queue.lease.min_ttl_seconds', 'queue.lease.max_ttl_seconds', 'queue.retry.promoter',
-          'queue.retry.max_attempts.default']
-    || array(select 'queue.lease.ttl_seconds.' || k.kind from unnest(p_kinds) k(kind))
-    || array(select 'queue.retry.max_attempts.' || k.kind from unnest(p_kinds) k(kind)));
+          'queue.retry.max_attempts.default'],
+    p_kinds);
 end
 $$;
 

@@ -10,34 +10,27 @@ as $$
 declare
   v_value text;
 begin
-  if p_job_kind is not null then
-    select v.value
-      into v_value
-      from dot_queue.config_value v
-     where v.key = regexp_replace(p_key, 'default$', p_job_kind)
-       and v.problem is null;
-    if found then
-      return v_value;
-    end if;
-  end if;
-  select v.value
+  select c.value
     into v_value
-    from dot_queue.config_value v
-   where v.key = p_key
-     and v.problem is null;
-  if found then
-    return v_value;
-  end if;
-  select k.default_value
-    into strict v_value
     from dot_queue.config_catalogue k
-   where k.key = p_key;
+    join dot_queue.host_config c on c.key = any (array[p_key, left(p_key, -7) || p_job_kind])
+   where k.key = p_key
+     and dot_queue.config_value_problem(k.value_type, k.min_value, k.max_value, k.choices, c.value) is null
+   order by c.key = p_key
+   limit 1;
+  if not found then
+    select k.default_value
+      into strict v_value
+      from dot_queue.config_catalogue k
+     where k.key = p_key;
+  end if;
   return v_value;
 end
 $$;
 
--- The first of these keys whose configured value is bad, or NULL: enqueue and claim refuse it.
-create function dot_queue.config_refusal(p_keys text[])
+-- The refusal of the first of these keys whose configured value is bad, or NULL: enqueue and claim refuse
+-- it. For a per-kind family the own keys of p_kinds are looked at too.
+create function dot_queue.config_refusal(p_keys text[], p_kinds text[] default '{}')
 returns jsonb
 language plpgsql
 stable
@@ -46,12 +39,23 @@ as $$
 declare
   v_key text;
 begin
-  select v.key
+  select w.key
     into v_key
-    from dot_queue.config_value v
-   where v.key = any (p_keys)
-     and v.problem is not null
-   order by array_position(p_keys, v.key)
+    from (
+           select a.key as catalogue_key, a.key, a.place
+             from unnest(p_keys) with ordinality a(key, place)
+           union all
+           select a.key, left(a.key, -7) || n.kind, a.place
+             from unnest(p_keys) with ordinality a(key, place)
+            cross join unnest(p_kinds) n(kind)
+            where a.key like '%.default'
+         ) w
+    join dot_queue.host_config c on c.key = w.key
+    join dot_queue.config_catalogue k on k.key = w.catalogue_key
+   where c.value is distinct from k.default_value
+     and dot_queue.config_value_problem(k.value_type, k.min_value, k.max_value, k.choices, c.value)
+           is not null
+   order by w.place, w.key
    limit 1;
   if found then
     return dot_queue.refusal('config_invalid', jsonb_build_object('key', v_key));
@@ -126,14 +130,18 @@ $$;
 -- NULL when the catalogue knows neither.
 create function dot_queue.config_catalogue_key(p_key text)
 returns text
-language sql
+language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select k.key
-    from dot_queue.config_catalogue k
-   where k.key = p_key
-      or (k.per_kind
-          and k.key = regexp_replace(p_key, '\.[a-z][a-z0-9_]{0,62}$', '.default')
-          and p_key !~ '\.lease_reaper$')
+begin
+  return (
+    select k.key
+      from dot_queue.config_catalogue k
+     where k.key = p_key
+        or (k.per_kind
+            and k.key = regexp_replace(p_key, '\.[a-z][a-z0-9_]{0,62}$', '.default')
+            and p_key !~ '\.lease_reaper$')
+  );
+end
 $$;

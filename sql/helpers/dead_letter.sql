@@ -2,15 +2,17 @@
 -- dead letter keeps the true count.
 create function dot_queue.attempts_at_death(p_command text, p_attempts integer, p_job_kind text)
 returns integer
-language sql
+language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select case
+begin
+  return case
     when p_command = 'fn_job_fail_permanent'
       then greatest(p_attempts, dot_queue.max_attempts(p_job_kind))
     else p_attempts
-  end
+  end;
+end
 $$;
 
 -- Kills held jobs (§8.4, DP3 §3.4), whose rows the caller has locked: the dead letter, copied from the

@@ -1,22 +1,26 @@
 -- A refusal is a value (§8.5): refused, a code, and what explains it.
 create function dot_queue.refusal(p_reason text, p_more jsonb default '{}')
 returns jsonb
-language sql
+language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select jsonb_build_object('refused', true, 'reason', p_reason) || p_more
+begin
+  return jsonb_build_object('refused', true, 'reason', p_reason) || p_more;
+end
 $$;
 
 -- The refusal of one argument: which, and what is wrong with it.
 create function dot_queue.invalid_argument(p_argument text, p_problem text)
 returns jsonb
-language sql
+language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select jsonb_build_object('refused', true, 'reason', 'invalid_argument', 'argument', p_argument,
-                            'problem', p_problem)
+begin
+  return jsonb_build_object('refused', true, 'reason', 'invalid_argument', 'argument', p_argument,
+                            'problem', p_problem);
+end
 $$;
 
 -- Row-returning functions cannot answer with a refusal, so they raise it: SQLSTATE D4500, the same

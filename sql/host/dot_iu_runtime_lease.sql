@@ -1,14 +1,21 @@
 -- Host table: leases of the whole runtime, for visibility across processes (DP3 §2, §3.1). The queue
 -- mirrors each job lease here as job:<job_id>. Created only when absent, and its two functions too.
-create table if not exists public.dot_iu_runtime_lease (
-  lease_name text not null,
-  lease_holder text not null,
-  lease_token uuid not null,
-  acquired_at timestamptz not null,
-  expires_at timestamptz not null,
-  renewed_at timestamptz,
-  constraint dot_iu_runtime_lease_pkey primary key (lease_name)
-);
+do $$
+begin
+  if to_regclass('public.dot_iu_runtime_lease') is null then
+    create table public.dot_iu_runtime_lease (
+      lease_name text not null,
+      lease_holder text not null,
+      lease_token uuid not null,
+      acquired_at timestamptz not null,
+      expires_at timestamptz not null,
+      renewed_at timestamptz,
+      constraint dot_iu_runtime_lease_pkey primary key (lease_name)
+    );
+    comment on table public.dot_iu_runtime_lease is 'Host table of the job queue; created by dieu45';
+  end if;
+end
+$$;
 
 -- The host's acquire and release, in the plainest form, for a database that has no host of its own.
 do $$
