@@ -108,8 +108,8 @@ volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_now timestamptz := clock_timestamp();
-  v_process_after timestamptz := coalesce(p_process_after, v_now);
+  v_now timestamptz;
+  v_process_after timestamptz;
   v_job_id uuid;
   v_found record;
 begin
@@ -121,6 +121,8 @@ begin
                                 'status', v_found.status, 'finished', true);
     end if;
 
+    v_now := clock_timestamp();
+    v_process_after := coalesce(p_process_after, v_now);
     insert into public.job_queue as q
       (job_kind, event_domain, executor, idempotency_key, payload, priority, status, claimable,
        process_after, enqueued_at)

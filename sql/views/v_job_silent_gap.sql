@@ -35,6 +35,7 @@ create view public.v_job_silent_gap as
            q.leased_at + b.hold_within
       from bound b
       join public.job_queue q on q.status in ('leased', 'in_progress')
+       and q.leased_until > b.at
        and q.leased_at < b.at - b.hold_within
     union all
     select 'retry_due_unclaimed', q.job_id, q.job_kind, q.status, q.process_after,
@@ -126,10 +127,10 @@ create view public.v_job_silent_gap as
      cross join lateral (
              select min(q.enqueued_at) as oldest_at
                from public.job_queue q
-              where q.status in ('queued', 'leased', 'in_progress', 'retry_waiting')
+              where b.substrate_off
+                and q.status in ('queued', 'leased', 'in_progress', 'retry_waiting')
            ) w
-     where b.substrate_off
-       and w.oldest_at is not null
+     where w.oldest_at is not null
     union all
     select 'event_lost', r.job_id, null, r.status_to, r.run_at, r.run_at
       from bound b
