@@ -1,15 +1,14 @@
 /** The failures of a run in full: what was expected, what was seen, and how to see it again. Pure. */
 import type { Lang, Where } from '../types.ts';
 import type { AssertionReport, CheckReport, ClauseReport, Report } from './report.ts';
-import type { Style } from './style.ts';
-import { symbols, visible } from './style.ts';
+import { type Style, styleOf, symbols, visible } from './style.ts';
 import { statusWord, wordsOf, type Words } from './words.ts';
 
 export type FailureOptions = {
   lang: Lang;
   style: Style;
-  /** The command that runs one check again. */
-  reproduce: (checkId: string) => string;
+  /** The command that runs one check again; it is shown where given. */
+  reproduce?: (checkId: string) => string;
   /** How many broken assertions of one check are shown. */
   most: number;
 };
@@ -18,7 +17,9 @@ export type FailureOptions = {
 export function failureBlocks(report: Report, options: FailureOptions): string[] {
   return report.clauses.flatMap((clause) => [
     ...(isGap(clause) ? [gapBlock(clause, options)] : []),
-    ...clause.checks.filter(isBroken).map((check) => checkBlock(clause, check, options)),
+    ...(clause.status === 'waived' ? [] : clause.checks.filter(isBroken)).map((check) =>
+      checkBlock(clause, check, options),
+    ),
   ]);
 }
 
@@ -53,9 +54,22 @@ function checkBlock(clause: ClauseReport, check: CheckReport, options: FailureOp
     ...(hidden > 0 ? [`  … ${hidden} ${words.more}`] : []),
     ...reasons.flatMap((reason) => indented(reason, '  ')),
     field(words.stated, placeOf(check.at), style),
-    field(words.reproduce, options.reproduce(check.id), style),
+    ...(options.reproduce === undefined
+      ? []
+      : [field(words.reproduce, options.reproduce(check.id), style)]),
     '',
   ].join('\n');
+}
+
+/** The same as plain text, all of it, for reports that machines read. */
+export function checkText(clause: ClauseReport, check: CheckReport): string {
+  const plain = { lang: 'en', style: styleOf(false), most: Infinity } as const;
+  return checkBlock(clause, check, plain).trimEnd();
+}
+
+/** What is wrong with a clause that has no check. */
+export function gapText(): string {
+  return wordsOf('en').noCheck;
 }
 
 function assertionLines(one: AssertionReport, style: Style, words: Words): string[] {

@@ -43,7 +43,7 @@ export function clauseLine(result: ClauseResult, layout: Layout): string {
   const { status } = result;
   const name = nameOf(result.clause, layout);
   const word = fit(statusWord(status, lang), layout.status);
-  if (width < widthOf(name) + 4)
+  if (width < widthOf(name) + widthOf(word.trimEnd()) + 4)
     return style.status(status, fit(`${symbols[status]} ${name}`, width));
   const room = width - widthOf(name) - layout.status - 6;
   const counts = room < 8 ? '' : fit(countsOf(result, lang), room).trimEnd();
