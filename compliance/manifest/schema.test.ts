@@ -127,7 +127,7 @@ test('the JSON Schema and the parser accept and refuse the same shapes', () => {
       seen[verdict ? 'accepted' : 'refused'] += 1;
       expect({ parser: parserAccepts(value) }).toEqual({ parser: verdict });
     }),
-    { numRuns: 400 },
+    { numRuns: 250 },
   );
-  expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(30);
+  expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(20);
 });

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { paramsOf } from './params.ts';
 import type { MissingOneOf } from './zod_problems.ts';
 
-const filled = z.string().regex(/\S/, 'the text is empty');
+export const filled = z.string().regex(/\S/, 'the text is empty');
 const release = z.string().regex(/^\d+\.\d+$/, "a release is written as '2.0'");
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'a sha256 is 64 hexadecimal digits');
 
@@ -23,7 +23,7 @@ const checkId = z
   );
 const anyId = filled.describe('A clause id (all its checks) or a check id.');
 
-const vietnamese = z
+export const vietnamese = z
   .string()
   .regex(/[\u00C0-\u024F\u1E00-\u1EFF]/, 'the Vietnamese text has no diacritic: is it Vietnamese?');
 const oneParagraph = /^[^\n]*\S[^\n]*\n?$/;

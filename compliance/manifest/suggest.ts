@@ -7,7 +7,10 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let best: string | undefined;
   let bestDistance = Math.min(3, Math.ceil(typed.length / 3)) + 1;
   for (const candidate of candidates) {
-    const apart = distance(typed, fold(candidate));
+    const folded = fold(candidate);
+    // A word that breaks off is near what it begins, however much is missing.
+    const begun = typed.length >= 4 && folded.startsWith(typed);
+    const apart = begun ? Math.min(2, distance(typed, folded)) : distance(typed, folded);
     if (apart < bestDistance) [best, bestDistance] = [candidate, apart];
   }
   return best;
