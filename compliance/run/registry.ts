@@ -8,6 +8,7 @@ export type Registry = Partial<Readonly<Record<Kind, () => Promise<{ run: RunChe
 export const kinds: Registry = {
   catalog: () => import('../checks/catalog/index.ts'),
   pgtap: () => import('../checks/pgtap/index.ts'),
+  race: () => import('../checks/race/index.ts'),
 };
 
 /** The runner of a kind. @throws KitError 70 when the kit has none for it. */

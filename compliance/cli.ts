@@ -1,0 +1,84 @@
+#!/usr/bin/env node
+/** The edge: argv in, exit code out. The only file that touches process and console streams. */
+import { fileURLToPath } from 'node:url';
+import { packageFacts } from './commands/package.ts';
+import { runCommandLine } from './commands/program.ts';
+import type { Io } from './commands/io.ts';
+import { KitError, messageOf } from './errors.ts';
+import { exits } from './verdict/exit.ts';
+
+/** How long the process may linger on after the verdict, should something forget to close. */
+const LINGER_MS = 2_000;
+const COLUMNS_OFF_TERMINAL = 100;
+
+const { stdout, stderr, env } = process;
+const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '');
+const interruption = new AbortController();
+
+function interrupt(): void {
+  // The second time at once: the keeper of each server cleans up behind us.
+  if (interruption.signal.aborted) process.exit(exits.interrupted);
+  interruption.abort(new KitError(exits.interrupted, 'interrupted; everything was cleaned up'));
+}
+
+/** A reader that goes away (`| head`) ends no run: the verdict and the evidence still matter. */
+function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') process.exit(exits.kit);
+}
+
+function wantsColor(): boolean {
+  if (process.argv.includes('--no-color') || (env.NO_COLOR ?? '') !== '') return false;
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  return stdout.isTTY && env.TERM !== 'dumb';
+}
+
+function ioOf(): Io {
+  const drawable = stdout.isTTY && env.TERM !== 'dumb' && env.CI === undefined;
+  return {
+    out: stdout,
+    err: stderr,
+    color: wantsColor(),
+    width: stdout.isTTY ? stdout.columns : COLUMNS_OFF_TERMINAL,
+    root,
+    cwd: process.cwd(),
+    env,
+    signal: interruption.signal,
+    self: env.DIEU45_SELF ?? (root.includes('node_modules') ? 'npx dieu45' : 'dieu45'),
+    ...(drawable ? { terminal: stdout } : {}),
+  };
+}
+
+/** Says what went wrong and what to type next; returns the exit code. */
+function explain(error: unknown): number {
+  if (error instanceof KitError) {
+    stderr.write(`dieu45: ${error.message}\n`);
+    if (error.hint !== undefined) stderr.write(`  → ${error.hint}\n`);
+    return error.exitCode;
+  }
+  stderr.write(`dieu45: the kit itself broke: ${messageOf(error)}\n`);
+  if (error instanceof Error && error.stack !== undefined) stderr.write(`${error.stack}\n`);
+  return exits.kit;
+}
+
+async function main(): Promise<number> {
+  try {
+    const { version } = await packageFacts(root);
+    return await runCommandLine(process.argv.slice(2), ioOf(), version);
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+process.on('SIGINT', interrupt);
+process.on('SIGTERM', interrupt);
+process.on('SIGHUP', interrupt);
+stdout.on('error', ignoreBrokenPipe);
+stderr.on('error', ignoreBrokenPipe);
+process.on('uncaughtException', (error) => {
+  process.exit(explain(error));
+});
+
+process.exitCode = await main();
+setTimeout(() => {
+  process.exit();
+}, LINGER_MS).unref();

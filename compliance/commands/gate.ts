@@ -1,0 +1,144 @@
+/** `gate`: provisions a server, installs the substrate, judges every clause, exits by verdict. */
+import { randomInt } from 'node:crypto';
+import { tmpdir, availableParallelism, platform, arch } from 'node:os';
+import { join, resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { version as nodeVersion } from 'node:process';
+import { openBundle } from '../evidence/bundle.ts';
+import { loadManifest } from '../manifest/load.ts';
+import { toJson } from '../report/json.ts';
+import { reportOf } from '../report/report.ts';
+import { kinds } from '../run/registry.ts';
+import { runChecks, type RunOutcome } from '../run/run.ts';
+import { profileOf, select, type SelectedClause } from '../run/select.ts';
+import { installSubstrate } from '../substrate/index.ts';
+import { installPgtap, openTarget } from '../target/index.ts';
+import type { Lang, Server } from '../types.ts';
+import { type ExitCode, exitOf } from '../verdict/exit.ts';
+import type { Io } from './io.ts';
+import { packageFacts } from './package.ts';
+import { publicTargetName, reproduceCommand } from './reproduce.ts';
+import { openReporters } from './reporters.ts';
+
+export type GateOptions = {
+  /** As `--target` takes it; `embedded` when unset. */
+  target?: string;
+  /** Clause and check ids; empty means all. */
+  only: readonly string[];
+  profile: string;
+  jobs?: number;
+  seed?: number;
+  /** `name` or `name:path`; the report for people when empty. */
+  reporters: readonly string[];
+  out?: string;
+  manifest?: string;
+  sql?: string;
+  release?: string;
+  lang: Lang;
+  timings: boolean;
+  quiet: boolean;
+  verbose: boolean;
+};
+
+const TEMPLATE = 'substrate';
+
+/** @throws KitError with its exit code; the signal's reason when interrupted. */
+export async function gate(options: GateOptions, io: Io): Promise<ExitCode> {
+  const began = performance.now();
+  const startedAt = new Date().toISOString();
+  const manifest = await loadManifest(
+    resolve(io.cwd, options.manifest ?? join(io.root, 'selftest/dieu45.yaml')),
+  );
+  const profile = profileOf(manifest, options.profile);
+  const selected = select(manifest, profile, options.only);
+  const sqlDir = resolve(io.cwd, options.sql ?? join(manifest.root, 'sql'));
+  const kit = await packageFacts(io.root);
+  const seed = options.seed ?? randomInt(2 ** 31);
+  const jobs = options.jobs ?? availableParallelism();
+  const targetText = options.target ?? 'embedded';
+
+  await using bundle =
+    options.out === undefined ? undefined : await openBundle(resolve(io.cwd, options.out));
+  const reporters = openReporters(options, io, {
+    heading: heading(manifest.document, options.profile, selected, targetText, seed),
+    reproduce: (checkId) => reproduceCommand(io.self, checkId, seed, options),
+  });
+  try {
+    const outcome = await runChecks({
+      selected,
+      target: openTarget(targetText, {
+        env: io.env,
+        tmpDir: tmpdir(),
+        root: io.root,
+        progress: (text) => {
+          reporters.onEvent({ is: 'phase', text });
+        },
+      }),
+      root: manifest.root,
+      prepare: (server) => buildTemplate(server, sqlDir),
+      template: TEMPLATE,
+      kinds,
+      release: options.release ?? manifest.document.release,
+      seed,
+      jobs,
+      signal: io.signal,
+      onEvent: reporters.onEvent,
+      ...(bundle && {
+        keep: (task, { check, name, path }) =>
+          bundle.keep(check ?? task.specs[0]?.id ?? task.kind, name, path),
+      }),
+    });
+    await reporters.stop();
+    const report = reportOf({
+      document: manifest.document,
+      profile: options.profile,
+      only: options.only,
+      exitCode: exitOf(outcome.clauses, profile),
+      clauses: outcome.clauses,
+      leftOut: new Map(selected.map(({ clause, leftOut }) => [clause.id, leftOut])),
+      run: {
+        startedAt,
+        elapsedMs: Math.round(performance.now() - began),
+        target: publicTargetName(targetText),
+        ...serverVersionOf(outcome),
+        seed,
+        jobs,
+        kit: kit.version,
+        node: nodeVersion,
+        platform: `${platform()}-${arch()}`,
+        spans: outcome.spans,
+      },
+    });
+    await bundle?.write('report.json', toJson(report));
+    await bundle?.commit();
+    await reporters.end(report);
+    return report.exit.code;
+  } finally {
+    await reporters.stop();
+  }
+}
+
+/** pgTAP first: it must not depend on anything of the substrate. */
+async function buildTemplate(server: Server, sqlDir: string): Promise<void> {
+  await server.template(TEMPLATE, async (session) => {
+    if (server.can.has('pgtap')) await installPgtap(session);
+    await installSubstrate(session, sqlDir);
+  });
+}
+
+function heading(
+  { id, version }: { id: string; version: string },
+  profile: string,
+  selected: readonly SelectedClause[],
+  target: string,
+  seed: number,
+): string {
+  const checks = selected.reduce((sum, { specs }) => sum + specs.length, 0);
+  return `${id} ${version} · profile ${profile} · ${checks} checks of ${selected.length} clauses · ${publicTargetName(target)} · seed ${seed}`;
+}
+
+/** 170010 → `17.10`. */
+function serverVersionOf({ serverVersionNum }: RunOutcome): { serverVersion?: string } {
+  if (serverVersionNum === undefined) return {};
+  return { serverVersion: `${Math.floor(serverVersionNum / 10_000)}.${serverVersionNum % 10_000}` };
+}
