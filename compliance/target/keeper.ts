@@ -14,8 +14,10 @@ import type { Identity } from './identity.ts';
  *
  * - Signals are ignored, and so are they in the children until those install their own handlers,
  *   which initdb and postgres do. Ctrl-C therefore reaches the kit alone.
- * - At the end SIGQUIT goes to the process group: initdb gives up, postgres shuts down at once. It
- *   is repeated each second, since a process that has not installed its handler yet misses it.
+ * - One thing runs at a time, in the background, so that the end of the pipe is seen meanwhile; the
+ *   file `busy` stands while it does. At the end SIGQUIT goes to the process group: initdb gives up,
+ *   postgres shuts down at once. It is repeated, since a process that has not installed its handler
+ *   yet misses it.
  * - A server that was killed leaves its lock file and a shared memory segment behind. A standalone
  *   backend takes the segment over and releases it when it ends; it may have to wait until the last
  *   orphaned backend is gone.
@@ -24,33 +26,36 @@ const SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE
 folder=$1
 bin=
-jobs=
 mkdir -m 700 -- "$folder" || exit 73
 echo folder 0
 while IFS= read -r word; do
   case $word in
     bin=*) bin=\${word#bin=} ;;
     initdb=*)
+      : >"$folder/busy"
       (
         "$bin/initdb" -N -D "$folder/data" -U postgres -A trust -E UTF8 --locale="\${word#initdb=}" \\
           </dev/null >>"$folder/log" 2>&1
-        echo "initdb $?"
-      ) &
-      jobs="$jobs $!" ;;
+        code=$?
+        rm -f "$folder/busy"
+        echo "initdb $code"
+      ) & ;;
     start)
+      : >"$folder/busy"
       (
         "$bin/postgres" -D "$folder/data" </dev/null >>"$folder/log" 2>&1
-        echo "stopped $?"
-      ) &
-      jobs="$jobs $!" ;;
+        code=$?
+        rm -f "$folder/busy"
+        echo "stopped $code"
+      ) & ;;
   esac
 done
-if [ -n "$jobs" ]; then
-  ( while :; do kill -QUIT 0; sleep 1; done ) &
-  nag=$!
-  for job in $jobs; do wait "$job"; done
-  kill -KILL "$nag"
-fi
+tries=0
+while [ -f "$folder/busy" ] && [ "$tries" -lt 600 ]; do
+  kill -QUIT 0
+  tries=$((tries + 1))
+  sleep 0.05
+done
 tries=0
 while [ -f "$folder/data/postmaster.pid" ] && [ "$tries" -lt 50 ]; do
   "$bin/postgres" --single -D "$folder/data" template1 </dev/null >>"$folder/log" 2>&1 && break
