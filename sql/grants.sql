@@ -1,5 +1,6 @@
--- The whole privilege model (§11.5, DP3 §6) on one screen. PUBLIC has nothing, no role has DML on any
--- table; public functions run as dot_queue_owner, which owns everything and can do nothing else.
+-- The whole privilege model (§11.5, DP3 §6) on one screen. PUBLIC has nothing, no role has DML on
+-- any table; public functions run as dot_queue_owner, which owns everything and can do nothing
+-- else.
 
 -- The owner must be able to create for the moment of the hand-over, and only then.
 grant usage, create on schema public to dot_queue_owner;
@@ -23,7 +24,8 @@ begin
      order by 1
   loop
     execute format('alter %s owner to dot_queue_owner', v_object.name);
-    execute format('revoke all on %s from public', regexp_replace(v_object.name, '^(view|table) ', ''));
+    execute format('revoke all on %s from public',
+                   regexp_replace(v_object.name, '^(view|table) ', ''));
   end loop;
   for v_object in
     select p.oid::regprocedure as name
@@ -43,7 +45,8 @@ revoke create on schema public from dot_queue_owner;
 revoke all on schema dot_queue from public;
 
 -- The host's tables keep their owner; ours may use them.
-grant select, insert, update, delete on public.dot_config, public.dot_iu_runtime_lease to dot_queue_owner;
+grant select, insert, update, delete on public.dot_config, public.dot_iu_runtime_lease
+to dot_queue_owner;
 grant select, insert on public.event_pending, public.dot_iu_command_run to dot_queue_owner;
 grant select on public.iu_route_dead_letter to dot_queue_owner;
 
@@ -97,12 +100,12 @@ grant select on
 to dot_auditor;
 
 -- By column: never a payload, never a token.
-grant select (job_id, job_kind, event_domain, executor, idempotency_key, priority, status, claimable,
-              process_after, enqueued_at, attempts, lease_name, lease_holder, leased_at, leased_until,
-              ended_by, first_failed_at, last_error, last_error_at, finished_at)
+grant select (job_id, job_kind, event_domain, executor, idempotency_key, priority, status,
+              claimable, process_after, enqueued_at, attempts, lease_name, lease_holder, leased_at,
+              leased_until, ended_by, first_failed_at, last_error, last_error_at, finished_at)
   on public.job_queue to dot_auditor;
-grant select (dead_letter_id, job_id, job_kind, event_domain, executor, idempotency_key, failure_code,
-              failure_detail, attempts, first_failed_at, last_failed_at, resolved_at, resolution,
+grant select (dead_letter_id, job_id, job_kind, event_domain, executor, idempotency_key,
+              failure_code, failure_detail, attempts, first_failed_at, last_failed_at, resolved_at, resolution,
               resolution_note, triage_status, triage_note, triaged_at, triaged_by)
   on public.job_dead_letter to dot_auditor;
 grant select on public.dot_iu_command_run to dot_auditor;

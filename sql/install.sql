@@ -1,5 +1,5 @@
--- Installs release 2.0 of the job queue (Điều 45), in one transaction: psql -f sql/install.sql
--- The table of contents, in load order. Only \ir, begin, commit and ON_ERROR_STOP stand here, so that
+-- Installs release 2.0 of the job queue (Điều 45), in one transaction: psql -f sql/install.sql The
+-- table of contents, in load order. Only \ir, begin, commit and ON_ERROR_STOP stand here, so that
 -- anything that can read lines can install it too.
 \set ON_ERROR_STOP on
 begin;

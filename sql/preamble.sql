@@ -10,7 +10,8 @@ begin
   if current_setting('server_version_num')::integer < 130000 then
     raise exception using
       errcode = 'D4501',
-      message = format('PostgreSQL %s is too old: 13 or newer is needed', current_setting('server_version'));
+      message = format('PostgreSQL %s is too old: 13 or newer is needed',
+                       current_setting('server_version'));
   end if;
   if has_schema_privilege('public', 'public', 'create') then
     raise warning using

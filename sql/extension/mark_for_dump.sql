@@ -1,5 +1,5 @@
--- A dump of the database holds these rows; everything else comes back with the extension itself. The
--- catalogue of configuration keys is not among them: it belongs to the release.
+-- A dump of the database holds these rows; everything else comes back with the extension itself.
+-- The catalogue of configuration keys is not among them: it belongs to the release.
 select pg_catalog.pg_extension_config_dump('public.dot_config', '');
 select pg_catalog.pg_extension_config_dump('public.dot_iu_runtime_lease', '');
 select pg_catalog.pg_extension_config_dump('public.iu_route_dead_letter', '');

@@ -1,5 +1,6 @@
--- Claims the best claimable job of these kinds, or none (§5.2, §8.3, DP3 §3.1). Returns 0 or 1 row; with
--- the substrate off, none. A refusal is raised as D4500 (contract of §8.5 for row-returning functions).
+-- Claims the best claimable job of these kinds, or none (§5.2, §8.3, DP3 §3.1). Returns 0 or 1 row;
+-- with the substrate off, none. A refusal is raised as D4500 (contract of §8.5 for row-returning
+-- functions).
 -- Refusals: isolation_level, invalid_argument, config_invalid.
 create function public.fn_job_claim(
   p_kinds text[],

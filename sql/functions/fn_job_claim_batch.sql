@@ -1,6 +1,6 @@
--- Claims up to p_limit jobs under the rules of fn_job_claim, returned in claim order (§10.1). A claim
--- that is rolled back leaves no trace. Refusals, raised as D4500: isolation_level, invalid_argument,
--- config_invalid.
+-- Claims up to p_limit jobs under the rules of fn_job_claim, returned in claim order (§10.1). A
+-- claim that is rolled back leaves no trace. Refusals, raised as D4500: isolation_level,
+-- invalid_argument, config_invalid.
 create function public.fn_job_claim_batch(
   p_kinds text[],
   p_lease_name text,

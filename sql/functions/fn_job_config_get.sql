@@ -1,4 +1,5 @@
--- One configuration value (DP3 §3.2): what is configured, what is in force, and what is wrong with it.
+-- One configuration value (DP3 §3.2): what is configured, what is in force, and what is wrong with
+-- it.
 -- Answers {refused, key, value, in_force, default, problem}. Refusals: invalid_argument.
 create function public.fn_job_config_get(p_key text)
 returns jsonb
@@ -14,7 +15,8 @@ declare
   v_kind text;
 begin
   if v_catalogue_key is null then
-    return dot_queue.invalid_argument('p_key', case when p_key is null then 'required' else 'unknown key' end);
+    return dot_queue.invalid_argument('p_key',
+      case when p_key is null then 'required' else 'unknown key' end);
   end if;
   if v_catalogue_key <> p_key then
     v_kind := substr(p_key, length(v_catalogue_key) - length('default') + 1);
@@ -32,7 +34,11 @@ begin
     'key', p_key,
     'value', v_value,
     'in_force', dot_queue.config(v_catalogue_key, v_kind),
-    'default', (select k.default_value from dot_queue.config_catalogue k where k.key = v_catalogue_key),
+    'default', (
+      select k.default_value
+        from dot_queue.config_catalogue k
+       where k.key = v_catalogue_key
+    ),
     'problem', v_problem);
 end
 $$;

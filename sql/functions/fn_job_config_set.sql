@@ -1,5 +1,5 @@
--- Sets one configuration value, checked against the catalogue and against the other values, and audited
--- (DP3 §3.2, §7). A NULL value removes a kind's own key, and only such a key.
+-- Sets one configuration value, checked against the catalogue and against the other values, and
+-- audited (DP3 §3.2, §7). A NULL value removes a kind's own key, and only such a key.
 -- Answers {refused, key, value_from, value_to}. Refusals: isolation_level, invalid_argument,
 -- actor_required.
 create function public.fn_job_config_set(p_key text, p_value text, p_actor text default null)
@@ -49,6 +49,7 @@ begin
   end;
   perform dot_queue.audit('fn_job_config_set', p_actor, null, null, null, null,
     jsonb_build_object('key', p_key, 'value_from', v_from, 'value_to', p_value));
-  return jsonb_build_object('refused', false, 'key', p_key, 'value_from', v_from, 'value_to', p_value);
+  return jsonb_build_object('refused', false, 'key', p_key, 'value_from', v_from,
+                            'value_to', p_value);
 end
 $$;

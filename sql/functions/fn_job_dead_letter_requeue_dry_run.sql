@@ -1,5 +1,6 @@
--- What a requeue would do, without doing anything (§8.4, DLQ governance): the operator reads would_action.
--- The first obstacle wins: the gate, a dead letter that is resolved, a live job of the same key.
+-- What a requeue would do, without doing anything (§8.4, DLQ governance): the operator reads
+-- would_action. The first obstacle wins: the gate, a dead letter that is resolved, a live job of
+-- the same key.
 -- Refusals: invalid_argument, dead_letter_not_found.
 create function public.fn_job_dead_letter_requeue_dry_run(p_dead_letter_id uuid)
 returns jsonb

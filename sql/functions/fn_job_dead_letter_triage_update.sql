@@ -1,5 +1,6 @@
--- Records what a person decided of a dead letter (§8.4, DLQ governance). Writes the dead letter's triage
--- columns and nothing else; a NULL note keeps the note that is there. Works while the substrate is off.
+-- Records what a person decided of a dead letter (§8.4, DLQ governance). Writes the dead letter's
+-- triage columns and nothing else; a NULL note keeps the note that is there. Works while the
+-- substrate is off.
 -- Refusals: isolation_level, invalid_argument, invalid_triage_status, actor_required,
 -- dead_letter_not_found.
 create function public.fn_job_dead_letter_triage_update(
@@ -26,7 +27,9 @@ begin
     case when p_dead_letter_id is null then
       dot_queue.invalid_argument('p_dead_letter_id', 'required')
     end,
-    case when p_triage_status is null then dot_queue.invalid_argument('p_triage_status', 'required') end,
+    case when p_triage_status is null then
+      dot_queue.invalid_argument('p_triage_status', 'required')
+    end,
     case when p_triage_status <> all (v_allowed) then
       dot_queue.refusal('invalid_triage_status',
         jsonb_build_object('got', left(p_triage_status, 200), 'allowed', to_jsonb(v_allowed)))

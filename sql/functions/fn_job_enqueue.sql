@@ -1,8 +1,8 @@
--- Puts a job into the queue, once per active idempotency key (§7). Answers
--- {refused, created, job_id, status, finished?}: the same active key and content again is created: false;
--- one that has just finished adds finished: true.
--- Refusals: substrate_disabled, isolation_level, invalid_argument, payload_not_signal, actor_required,
--- config_invalid, unknown_executor, idempotency_conflict.
+-- Puts a job into the queue, once per active idempotency key (§7). Answers {refused, created,
+-- job_id, status, finished?}: the same active key and content again is created: false; one that has
+-- just finished adds finished: true.
+-- Refusals: substrate_disabled, isolation_level, invalid_argument, payload_not_signal,
+-- actor_required, config_invalid, unknown_executor, idempotency_conflict.
 create function public.fn_job_enqueue(
   p_job_kind text,
   p_event_domain text,

@@ -1,9 +1,9 @@
--- Enqueues up to 1000 jobs (§10.1): result i belongs to item i, and a refused item undoes no other. Item
--- keys are the argument names of fn_job_enqueue without p_. Inserts in key order: two batches in opposite
--- order would otherwise deadlock on each other's keys.
+-- Enqueues up to 1000 jobs (§10.1): result i belongs to item i, and a refused item undoes no other.
+-- Item keys are the argument names of fn_job_enqueue without p_. Inserts in key order: two batches
+-- in opposite order would otherwise deadlock on each other's keys.
 -- Answers {refused, results: [as fn_job_enqueue]}. Refusals of the batch: substrate_disabled,
--- isolation_level, invalid_argument, actor_required; of an item also item_failed {sqlstate}, when the row
--- cannot be written.
+-- isolation_level, invalid_argument, actor_required; of an item also item_failed {sqlstate}, when
+-- the row cannot be written.
 create function public.fn_job_enqueue_batch(p_jobs jsonb, p_actor text default null)
 returns jsonb
 language plpgsql
@@ -19,7 +19,8 @@ begin
     dot_queue.gate('fn_job_enqueue_batch'),
     case
       when p_jobs is null then dot_queue.invalid_argument('p_jobs', 'required')
-      when jsonb_typeof(p_jobs) <> 'array' then dot_queue.invalid_argument('p_jobs', 'must be an array')
+      when jsonb_typeof(p_jobs) <> 'array' then
+        dot_queue.invalid_argument('p_jobs', 'must be an array')
       when jsonb_array_length(p_jobs) > 1000 then
         dot_queue.invalid_argument('p_jobs', 'more than 1000 items')
     end,

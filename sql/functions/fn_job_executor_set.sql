@@ -1,5 +1,6 @@
--- Registers an executor for a kind, or '*' for all, or takes it away with p_enabled false (§11.5). Jobs
--- that are already queued keep running; the gap view names those whose executor was taken away.
+-- Registers an executor for a kind, or '*' for all, or takes it away with p_enabled false (§11.5).
+-- Jobs that are already queued keep running; the gap view names those whose executor was taken
+-- away.
 -- Answers {refused, executor, job_kind, enabled}. Refusals: isolation_level, invalid_argument,
 -- actor_required.
 create function public.fn_job_executor_set(
@@ -16,14 +17,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_problem text := dot_queue.name_problem(p_executor);
-  v_kind_problem text := case when p_job_kind is distinct from '*' then dot_queue.kind_problem(p_job_kind) end;
+  v_kind_problem text := case
+    when p_job_kind is distinct from '*' then dot_queue.kind_problem(p_job_kind)
+  end;
   v_refusal jsonb;
   v_from boolean;
 begin
   v_refusal := coalesce(
     dot_queue.gate('fn_job_executor_set'),
     case when v_problem is not null then dot_queue.invalid_argument('p_executor', v_problem) end,
-    case when v_kind_problem is not null then dot_queue.invalid_argument('p_job_kind', v_kind_problem) end,
+    case when v_kind_problem is not null then
+      dot_queue.invalid_argument('p_job_kind', v_kind_problem)
+    end,
     case when p_enabled is null then dot_queue.invalid_argument('p_enabled', 'required') end,
     dot_queue.actor_refusal(p_actor));
   if v_refusal is not null then

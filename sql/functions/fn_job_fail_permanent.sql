@@ -1,5 +1,5 @@
--- Ends a lease with a failure that no attempt can cure (§8.5, DP3 §3.4): the job is dead at once, its
--- attempts raised to the maximum in the queue and kept true in the dead letter.
+-- Ends a lease with a failure that no attempt can cure (§8.5, DP3 §3.4): the job is dead at once,
+-- its attempts raised to the maximum in the queue and kept true in the dead letter.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, actor_required,
 -- acknowledgement_required, job_not_found, already_terminal, not_leased, lease_token_mismatch,
 -- lease_expired.

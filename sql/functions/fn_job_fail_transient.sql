@@ -1,6 +1,6 @@
--- Ends a lease with a failure that another attempt may cure (§8.1, §8.2, DP3 §3.3): below the maximum the
--- job waits for its back-off, at the maximum it is dead. The error texts may hold anything: they are
--- cleaned and cut, and the transition always happens.
+-- Ends a lease with a failure that another attempt may cure (§8.1, §8.2, DP3 §3.3): below the
+-- maximum the job waits for its back-off, at the maximum it is dead. The error texts may hold
+-- anything: they are cleaned and cut, and the transition always happens.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, actor_required, job_not_found,
 -- already_terminal, not_leased, lease_token_mismatch, lease_expired.
 create function public.fn_job_fail_transient(
@@ -22,7 +22,8 @@ declare
   v_process_after timestamptz;
   v_outcome jsonb;
 begin
-  v_call := dot_queue.lease_call('fn_job_fail_transient', p_job_id, p_lease_token, p_actor, null, null);
+  v_call := dot_queue.lease_call('fn_job_fail_transient', p_job_id, p_lease_token, p_actor, null,
+                                 null);
   if v_call.answer is not null then
     return v_call.answer;
   end if;

@@ -1,8 +1,8 @@
--- The safety net (§8.3, §15.5, DP3 §3.6): ends leases that have expired, oldest first, skipping what is
--- locked. Set-based; row by row only when that raises, so that a row which cannot be written is reported
--- and stops no other. Such a row does not count toward the limit.
--- Answers {refused, reaped, dead_lettered, skipped: [{job_id, sqlstate}], runtime_leases_deleted}; reaped
--- counts every lease that ended, dead_lettered those of them whose job died.
+-- The safety net (§8.3, §15.5, DP3 §3.6): ends leases that have expired, oldest first, skipping
+-- what is locked. Set-based; row by row only when that raises, so that a row which cannot be
+-- written is reported and stops no other. Such a row does not count toward the limit.
+-- Answers {refused, reaped, dead_lettered, skipped: [{job_id, sqlstate}], runtime_leases_deleted};
+-- reaped counts every lease that ended, dead_lettered those of them whose job died.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, reaper_disabled.
 create function public.fn_job_lease_reaper(p_limit integer default 1000)
 returns jsonb

@@ -1,5 +1,6 @@
--- Moves the end of a live lease (§8.3): to least(now + ttl, leased_at + max_hold_seconds). Never shortens
--- it, never resurrects one that is over. Writes no audit row of its own, only that of a refusal.
+-- Moves the end of a live lease (§8.3): to least(now + ttl, leased_at + max_hold_seconds). Never
+-- shortens it, never resurrects one that is over. Writes no audit row of its own, only that of a
+-- refusal.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, job_not_found, already_terminal,
 -- not_leased, lease_token_mismatch, lease_expired, lease_held_too_long.
 create function public.fn_job_lease_renew(

@@ -1,5 +1,5 @@
--- Moves a held job to its dead letter (DP3 §3.4). Internal: no role may call it. The failure paths and
--- the reaper go through the same helper.
+-- Moves a held job to its dead letter (DP3 §3.4). Internal: no role may call it. The failure paths
+-- and the reaper go through the same helper.
 -- Refusals: invalid_argument, job_not_found, already_terminal, not_leased.
 create function public.fn_job_move_to_dead_letter(
   p_job_id uuid,
@@ -28,9 +28,11 @@ begin
     v_refusal := case
       when not found then dot_queue.refusal('job_not_found', jsonb_build_object('job_id', p_job_id))
       when v_status in ('succeeded', 'dead_letter', 'cleaned') then
-        dot_queue.refusal('already_terminal', jsonb_build_object('job_id', p_job_id, 'status', v_status))
+        dot_queue.refusal('already_terminal',
+          jsonb_build_object('job_id', p_job_id, 'status', v_status))
       when v_status in ('queued', 'retry_waiting') then
-        dot_queue.refusal('not_leased', jsonb_build_object('job_id', p_job_id, 'status', v_status))
+        dot_queue.refusal('not_leased',
+          jsonb_build_object('job_id', p_job_id, 'status', v_status))
     end;
   end if;
   if v_refusal is not null then

@@ -1,5 +1,5 @@
--- Says that the work has begun or goes on (§6.7): leased → in_progress; again it only records. Does not
--- extend the lease.
+-- Says that the work has begun or goes on (§6.7): leased → in_progress; again it only records. Does
+-- not extend the lease.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, actor_required, job_not_found,
 -- already_terminal, not_leased, lease_token_mismatch, lease_expired.
 create function public.fn_job_progress(

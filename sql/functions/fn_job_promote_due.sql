@@ -1,5 +1,5 @@
--- Makes due rows claimable, of every kind, earliest first (§8.1, DP3 §3.3). A claim does so itself while
--- queue.retry.promoter is `claim`; with `job` this function alone does.
+-- Makes due rows claimable, of every kind, earliest first (§8.1, DP3 §3.3). A claim does so itself
+-- while queue.retry.promoter is `claim`; with `job` this function alone does.
 -- Answers {refused, promoted}. Refusals: substrate_disabled, isolation_level, invalid_argument.
 create function public.fn_job_promote_due(p_limit integer default 1000)
 returns jsonb
@@ -24,7 +24,8 @@ begin
     return dot_queue.refuse('fn_job_promote_due', null, null, v_refusal);
   end if;
 
-  -- The earliest p_limit due rows over all kinds decide how many each kind may have, so that none starves.
+  -- The earliest p_limit due rows over all kinds decide how many each kind may have, so that none
+  -- starves.
   for v_share in
     select d.job_kind, count(*)::integer as rows
       from (

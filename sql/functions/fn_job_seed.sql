@@ -1,6 +1,7 @@
--- Inserts the default configuration, the executor that the rule ships (dot_iu, for every kind) and the
--- time of the install, where they are absent (DP3 §10). Idempotent. install.sql calls it; with the
--- extension its user does, because an extension script must not insert into a table that is dumped.
+-- Inserts the default configuration, the executor that the rule ships (dot_iu, for every kind) and
+-- the time of the install, where they are absent (DP3 §10). Idempotent. install.sql calls it; with
+-- the extension its user does, because an extension script must not insert into a table that is
+-- dumped.
 -- Answers {refused, inserted}. Refusals: isolation_level.
 create function public.fn_job_seed()
 returns jsonb

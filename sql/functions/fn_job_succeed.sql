@@ -1,6 +1,6 @@
--- Ends a lease with success (§6.7). A leased job passes through in_progress in the same statement, and
--- the audit shows both steps. Asked again with the token that succeeded, it answers the same and adds
--- already_applied.
+-- Ends a lease with success (§6.7). A leased job passes through in_progress in the same statement,
+-- and the audit shows both steps. Asked again with the token that succeeded, it answers the same
+-- and adds already_applied.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, actor_required, job_not_found,
 -- already_terminal, not_leased, lease_token_mismatch, lease_expired.
 create function public.fn_job_succeed(

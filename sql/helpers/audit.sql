@@ -23,8 +23,8 @@ begin
 end
 $$;
 
--- Records a refusal (Điều 31) and hands it back, so that a caller can return it in one line. The actor
--- may be the very argument that was refused, so it is cleaned here.
+-- Records a refusal (Điều 31) and hands it back, so that a caller can return it in one line. The
+-- actor may be the very argument that was refused, so it is cleaned here.
 create function dot_queue.refuse(
   p_command text,
   p_actor text,

@@ -1,5 +1,6 @@
 -- The claim (§5.2, §8.3, DP3 §3.1), for one job or many: the ids that were granted, in claim order.
--- Never waits for a lock, and locks no row that it does not take, but for the due rows that it flips.
+-- Never waits for a lock, and locks no row that it does not take, but for the due rows that it
+-- flips.
 create function dot_queue.claim(
   p_command text,
   p_kinds text[],
@@ -24,8 +25,9 @@ declare
 begin
   v_kinds := array(select distinct k.kind from unnest(p_kinds) k(kind));
 
-  -- Make due rows claimable, once a cheap probe has said that there are any. The clock, not now(): a
-  -- long transaction's now() stands still. In a variable: a volatile call in WHERE loses the index.
+  -- Make due rows claimable, once a cheap probe has said that there are any. The clock, not now():
+  -- a long transaction's now() stands still. In a variable: a volatile call in WHERE loses the
+  -- index.
   if dot_queue.config('queue.retry.promoter') = 'claim' then
     v_now := clock_timestamp();
     for v_kind in
@@ -62,7 +64,8 @@ begin
     end if;
     exit when cardinality(v_ids) = 0;
     begin
-      perform dot_queue.grant_leases(p_command, v_ids, p_lease_name, p_lease_holder, p_lease_ttl_seconds);
+      perform dot_queue.grant_leases(p_command, v_ids, p_lease_name, p_lease_holder,
+                                     p_lease_ttl_seconds);
       v_granted := v_granted || v_ids;
     exception when others then
       -- One row that cannot be written must not stop every claim of its kind.
@@ -82,10 +85,10 @@ begin
 end
 $$;
 
--- The best p_limit claimable rows of several kinds, locked. Reads the head of each kind's index without
--- locks, merges them in claim order, and locks one by one with a re-check: a lateral subquery per kind
--- with FOR UPDATE would lock the head of every kind. A kind whose head was read to its end may hide a
--- better row behind it, so the merge stops there and looks deeper.
+-- The best p_limit claimable rows of several kinds, locked. Reads the head of each kind's index
+-- without locks, merges them in claim order, and locks one by one with a re-check: a lateral
+-- subquery per kind with FOR UPDATE would lock the head of every kind. A kind whose head was read
+-- to its end may hide a better row behind it, so the merge stops there and looks deeper.
 create function dot_queue.lock_heads(p_kinds text[], p_limit integer, p_bad uuid[])
 returns uuid[]
 language plpgsql
@@ -145,8 +148,8 @@ begin
 end
 $$;
 
--- Grants a lease on each of these rows, which the caller has locked: a new token each, the time read
--- after the lock, the mirror, the audit.
+-- Grants a lease on each of these rows, which the caller has locked: a new token each, the time
+-- read after the lock, the mirror, the audit.
 create function dot_queue.grant_leases(
   p_command text,
   p_job_ids uuid[],
@@ -242,7 +245,8 @@ begin
 end
 $$;
 
--- The whole of a claim call, for both public forms: gate, arguments, configuration, grant, and the rows.
+-- The whole of a claim call, for both public forms: gate, arguments, configuration, grant, and the
+-- rows.
 create function dot_queue.claim_rows(
   p_command text,
   p_kinds text[],

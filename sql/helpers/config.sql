@@ -1,6 +1,6 @@
--- The value of a key that is in force: the kind's own when there is a good one, then the key's, then the
--- catalogue's default. Never fails, so that the failure path never does; what is wrong is shown by the
--- gap view. For a per-kind family p_key is the one that ends in .default.
+-- The value of a key that is in force: the kind's own when there is a good one, then the key's,
+-- then the catalogue's default. Never fails, so that the failure path never does; what is wrong is
+-- shown by the gap view. For a per-kind family p_key is the one that ends in .default.
 create function dot_queue.config(p_key text, p_job_kind text default null)
 returns text
 language plpgsql
@@ -15,7 +15,8 @@ begin
     from dot_queue.config_catalogue k
     join dot_queue.host_config c on c.key = any (array[p_key, left(p_key, -7) || p_job_kind])
    where k.key = p_key
-     and dot_queue.config_value_problem(k.value_type, k.min_value, k.max_value, k.choices, c.value) is null
+     and dot_queue.config_value_problem(k.value_type, k.min_value, k.max_value, k.choices, c.value)
+           is null
    order by c.key = p_key
    limit 1;
   if not found then
@@ -28,8 +29,8 @@ begin
 end
 $$;
 
--- The refusal of the first of these keys whose configured value is bad, or NULL: enqueue and claim refuse
--- it. For a per-kind family the own keys of p_kinds are looked at too.
+-- The refusal of the first of these keys whose configured value is bad, or NULL: enqueue and claim
+-- refuse it. For a per-kind family the own keys of p_kinds are looked at too.
 create function dot_queue.config_refusal(p_keys text[], p_kinds text[] default '{}')
 returns jsonb
 language plpgsql
@@ -99,8 +100,8 @@ begin
 end
 $$;
 
--- Refuses a bad value at write (§15.5: a typo must never fail open). An AFTER trigger, so that rules
--- between values see the whole statement.
+-- Refuses a bad value at write (§15.5: a typo must never fail open). An AFTER trigger, so that
+-- rules between values see the whole statement.
 create function dot_queue.config_guard()
 returns trigger
 language plpgsql
@@ -126,8 +127,8 @@ begin
 end
 $$;
 
--- The catalogue's key for a configuration key: itself, or the family's .default for a kind's own key;
--- NULL when the catalogue knows neither.
+-- The catalogue's key for a configuration key: itself, or the family's .default for a kind's own
+-- key; NULL when the catalogue knows neither.
 create function dot_queue.config_catalogue_key(p_key text)
 returns text
 language plpgsql

@@ -1,5 +1,5 @@
--- What is wrong with one configured value by the catalogue's word, or NULL. The only judge of a value:
--- reading, writing and reporting all ask it.
+-- What is wrong with one configured value by the catalogue's word, or NULL. The only judge of a
+-- value: reading, writing and reporting all ask it.
 create function dot_queue.config_value_problem(
   p_value_type text,
   p_min_value bigint,

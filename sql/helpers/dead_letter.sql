@@ -1,5 +1,5 @@
--- What attempts becomes when a job dies: a permanent failure spends the whole budget (DP3 §3.4), but the
--- dead letter keeps the true count.
+-- What attempts becomes when a job dies: a permanent failure spends the whole budget (DP3 §3.4),
+-- but the dead letter keeps the true count.
 create function dot_queue.attempts_at_death(p_command text, p_attempts integer, p_job_kind text)
 returns integer
 language plpgsql
@@ -15,8 +15,8 @@ begin
 end
 $$;
 
--- Kills held jobs (§8.4, DP3 §3.4), whose rows the caller has locked: the dead letter, copied from the
--- job row on the server and never from an argument; the end of the lease; the event; the audit.
+-- Kills held jobs (§8.4, DP3 §3.4), whose rows the caller has locked: the dead letter, copied from
+-- the job row on the server and never from an argument; the end of the lease; the event; the audit.
 -- p_ended_by is the function whose answer a lost reply can ask for again.
 create function dot_queue.dead_letters(
   p_command text,
@@ -36,11 +36,11 @@ as $$
 declare
   v_lost uuid[];
 begin
-  -- A job has one open dead letter. If a hand has left one open under a live job, it is brought up to
-  -- date: the death must not fail for it.
+  -- A job has one open dead letter. If a hand has left one open under a live job, it is brought up
+  -- to date: the death must not fail for it.
   insert into public.job_dead_letter as d
-    (job_id, job_kind, event_domain, executor, idempotency_key, failure_code, failure_detail, attempts,
-     job_snapshot, first_failed_at, last_failed_at)
+    (job_id, job_kind, event_domain, executor, idempotency_key, failure_code, failure_detail,
+     attempts, job_snapshot, first_failed_at, last_failed_at)
   select q.job_id, q.job_kind, q.event_domain, q.executor, q.idempotency_key, p_failure_code,
          dot_queue.clean_text(p_failure_detail, 4000), q.attempts,
          to_jsonb(q) - 'lease_token' - 'ended_token' - 'ended_outcome',
@@ -65,11 +65,13 @@ begin
          leased_until = null,
          ended_token = q.lease_token,
          ended_by = p_command,
-         ended_outcome = jsonb_build_object('refused', false, 'job_id', q.job_id, 'status_from', q.status,
-                                            'status_to', 'dead_letter',
-                                            'attempts', dot_queue.attempts_at_death(p_command, q.attempts,
-                                                                                    q.job_kind),
-                                            'dead_letter_id', d.dead_letter_id),
+         ended_outcome = jsonb_build_object(
+           'refused', false,
+           'job_id', q.job_id,
+           'status_from', q.status,
+           'status_to', 'dead_letter',
+           'attempts', dot_queue.attempts_at_death(p_command, q.attempts, q.job_kind),
+           'dead_letter_id', d.dead_letter_id),
          first_failed_at = coalesce(q.first_failed_at, p_now),
          last_error = dot_queue.error_text(p_failure_code, p_failure_detail),
          last_error_at = p_now,
@@ -123,8 +125,8 @@ as $$
 declare
   v_outcome jsonb;
 begin
-  perform dot_queue.dead_letters(p_command, p_actor, array[p_job_id], p_failure_code, p_failure_detail,
-                                 p_now, '{}', p_acknowledged_by);
+  perform dot_queue.dead_letters(p_command, p_actor, array[p_job_id], p_failure_code,
+                                 p_failure_detail, p_now, '{}', p_acknowledged_by);
   select q.ended_outcome
     into v_outcome
     from public.job_queue q

@@ -1,6 +1,6 @@
--- Emits one warning event for each payload and returns the jobs whose event was lost. References only.
--- A failing insert must not undo the transition: it is caught here, and the caller writes event_lost
--- into the audit row, where the gap view finds it (§15.5).
+-- Emits one warning event for each payload and returns the jobs whose event was lost. References
+-- only. A failing insert must not undo the transition: it is caught here, and the caller writes
+-- event_lost into the audit row, where the gap view finds it (§15.5).
 create function dot_queue.emit(p_event_type text, p_payloads jsonb[])
 returns uuid[]
 language plpgsql

@@ -1,5 +1,5 @@
--- What is wrong with the arguments of an enqueue, or NULL (§8.5, signal not data): in the order of the
--- arguments, then the configuration, then the executor set.
+-- What is wrong with the arguments of an enqueue, or NULL (§8.5, signal not data): in the order of
+-- the arguments, then the configuration, then the executor set.
 create function dot_queue.enqueue_refusal(
   p_job_kind text,
   p_event_domain text,
@@ -40,14 +40,17 @@ begin
   end if;
 
   v_refusal := coalesce(
-    case when not dot_queue.payload_is_signal(p_payload) then dot_queue.refusal('payload_not_signal') end,
+    case when not dot_queue.payload_is_signal(p_payload) then
+      dot_queue.refusal('payload_not_signal')
+    end,
     case when not isfinite(p_process_after) then
       dot_queue.invalid_argument('p_process_after', 'must be finite')
     end,
     case
       when p_process_after > clock_timestamp()
         + make_interval(secs => dot_queue.config('queue.enqueue.max_delay_seconds')::integer) then
-        dot_queue.invalid_argument('p_process_after', 'further ahead than queue.enqueue.max_delay_seconds')
+        dot_queue.invalid_argument('p_process_after',
+                                   'further ahead than queue.enqueue.max_delay_seconds')
     end,
     dot_queue.actor_refusal(p_actor),
     dot_queue.config_refusal(array['queue.job_substrate.enabled', 'queue.enqueue.dedupe_seconds',
@@ -69,8 +72,8 @@ begin
 end
 $$;
 
--- Is this a signal, not data? An object, small, and no numeric array longer than 64. The size is asked
--- first: a deep document must not reach the path query.
+-- Is this a signal, not data? An object, small, and no numeric array longer than 64. The size is
+-- asked first: a deep document must not reach the path query.
 create function dot_queue.payload_is_signal(p_payload jsonb)
 returns boolean
 language plpgsql
@@ -85,12 +88,13 @@ begin
     return false;
   end if;
   return not jsonb_path_exists(p_payload,
-    'strict $.** ? (@.type() == "array" && @.size() > 64 && !exists(@[*] ? (@.type() != "number")))');
+    'strict $.** ? (@.type() == "array" && @.size() > 64
+                    && !exists(@[*] ? (@.type() != "number")))');
 end
 $$;
 
--- Stores one job whose arguments are good (§7): finds the active job of this key, the one that has just
--- finished, or makes a new one. Loops, since a job may finish between the look and the insert.
+-- Stores one job whose arguments are good (§7): finds the active job of this key, the one that has
+-- just finished, or makes a new one. Loops, since a job may finish between the look and the insert.
 create function dot_queue.enqueue_one(
   p_command text,
   p_job_kind text,
@@ -128,7 +132,8 @@ begin
        process_after, enqueued_at)
     values (p_job_kind, p_event_domain, p_executor, p_idempotency_key, p_payload,
             coalesce(p_priority, 0), 'queued', v_process_after <= v_now, v_process_after, v_now)
-    on conflict (idempotency_key) where status in ('queued', 'leased', 'in_progress', 'retry_waiting')
+    on conflict (idempotency_key)
+      where status in ('queued', 'leased', 'in_progress', 'retry_waiting')
       do nothing
     returning q.job_id
       into v_job_id;
@@ -170,8 +175,8 @@ begin
 end
 $$;
 
--- The job of the same key and content that finished within queue.enqueue.dedupe_seconds, if any: the
--- answer of its enqueue may have been lost, and the caller asks again.
+-- The job of the same key and content that finished within queue.enqueue.dedupe_seconds, if any:
+-- the answer of its enqueue may have been lost, and the caller asks again.
 create function dot_queue.finished_twin(
   p_job_kind text,
   p_event_domain text,

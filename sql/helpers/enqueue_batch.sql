@@ -1,5 +1,5 @@
--- One item of a batch as the arguments of an enqueue. `refusal` is set when a key is unknown or a value
--- has the wrong JSON type; JSON null stands for the default, as NULL does.
+-- One item of a batch as the arguments of an enqueue. `refusal` is set when a key is unknown or a
+-- value has the wrong JSON type; JSON null stands for the default, as NULL does.
 create function dot_queue.enqueue_item(
   p_item jsonb,
   out refusal jsonb,
@@ -22,8 +22,8 @@ begin
   select k.key
     into v_key
     from jsonb_object_keys(p_item) k(key)
-   where k.key not in ('job_kind', 'event_domain', 'executor', 'idempotency_key', 'payload', 'priority',
-                       'process_after', 'actor')
+   where k.key not in ('job_kind', 'event_domain', 'executor', 'idempotency_key', 'payload',
+                       'priority', 'process_after', 'actor')
    order by k.key collate "C"
    limit 1;
   if found then
@@ -33,7 +33,8 @@ begin
 
   select t.key
     into v_key
-    from unnest(array['job_kind', 'event_domain', 'executor', 'idempotency_key', 'process_after', 'actor'])
+    from unnest(array['job_kind', 'event_domain', 'executor', 'idempotency_key', 'process_after',
+                      'actor'])
            with ordinality t(key, place)
    where jsonb_typeof(p_item -> t.key) not in ('string', 'null')
    order by t.place
@@ -77,7 +78,8 @@ begin
   for v_item in
     select j.job, j.place
       from jsonb_array_elements(p_jobs) with ordinality j(job, place)
-     order by (case when jsonb_typeof(j.job) = 'object' then j.job ->> 'idempotency_key' end) collate "C",
+     order by (case when jsonb_typeof(j.job) = 'object' then j.job ->> 'idempotency_key' end)
+                collate "C",
               j.place
   loop
     if p_each then
@@ -124,6 +126,7 @@ begin
   end if;
   return dot_queue.enqueue_one(
     'fn_job_enqueue_batch', p_item ->> 'job_kind', p_item ->> 'event_domain', p_item ->> 'executor',
-    p_item ->> 'idempotency_key', p_item -> 'payload', v_item.priority, v_item.process_after, v_actor);
+    p_item ->> 'idempotency_key', p_item -> 'payload', v_item.priority, v_item.process_after,
+    v_actor);
 end
 $$;

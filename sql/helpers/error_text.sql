@@ -10,7 +10,8 @@ begin
 end
 $$;
 
--- What the job row keeps of its last failure: code and message, the message cleaned and cut at 4000.
+-- What the job row keeps of its last failure: code and message, the message cleaned and cut at
+-- 4000.
 create function dot_queue.error_text(p_error_code text, p_error_message text)
 returns text
 language plpgsql

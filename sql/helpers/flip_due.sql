@@ -1,6 +1,7 @@
 -- Makes at most p_limit due rows of one kind claimable and returns how many (§8.1, §5.2). For a
--- retry_waiting row this is the transition to queued and has its audit row; for a queued row whose time
--- has come it is none. Skips what is locked. A row that cannot be written stops no other (§10.1).
+-- retry_waiting row this is the transition to queued and has its audit row; for a queued row whose
+-- time has come it is none. Skips what is locked. A row that cannot be written stops no other
+-- (§10.1).
 create function dot_queue.flip_due(
   p_command text,
   p_actor text,
@@ -62,8 +63,8 @@ as $$
 begin
   insert into dot_queue.host_run
     (command, actor, session_role, job_id, status_from, status_to, attempt, refused, run_at)
-  select p_command, coalesce(p_actor, session_user), session_user, q.job_id, 'retry_waiting', 'queued',
-         q.attempts, false, clock_timestamp()
+  select p_command, coalesce(p_actor, session_user), session_user, q.job_id, 'retry_waiting',
+         'queued', q.attempts, false, clock_timestamp()
     from public.job_queue q
    where q.job_id = any (p_job_ids)
      and q.status = 'retry_waiting';
@@ -74,8 +75,8 @@ begin
 end
 $$;
 
--- The kinds that have a due row, found by hopping from kind to kind along the index: as many probes as
--- there are kinds, however many rows wait.
+-- The kinds that have a due row, found by hopping from kind to kind along the index: as many probes
+-- as there are kinds, however many rows wait.
 create function dot_queue.due_kinds(p_now timestamptz)
 returns table (job_kind text)
 language plpgsql

@@ -8,8 +8,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Triage and configuration work while the substrate is off (DLQ governance: gated by nothing).
-  if p_command not in ('fn_job_dead_letter_triage_update', 'fn_job_config_set', 'fn_job_executor_set',
-                       'fn_job_seed')
+  if p_command not in ('fn_job_dead_letter_triage_update', 'fn_job_config_set',
+                       'fn_job_executor_set', 'fn_job_seed')
      and dot_queue.config('queue.job_substrate.enabled') = 'false' then
     return dot_queue.refusal('substrate_disabled');
   end if;

@@ -1,12 +1,12 @@
--- What every call that needs the lease asks, in the order of the refusal contract (§8.5): may it run,
--- are the arguments good, is there such a job; then, with the row locked: was this very ending already
--- applied, is the job over, is it held, by this token, still. An expired lease is over even when the
--- reaper has not come yet: an outcome never depends on when it ran.
+-- What every call that needs the lease asks, in the order of the refusal contract (§8.5): may it
+-- run, are the arguments good, is there such a job; then, with the row locked: was this very ending
+-- already applied, is the job over, is it held, by this token, still. An expired lease is over even
+-- when the reaper has not come yet: an outcome never depends on when it ran.
 --
--- Answers with `answer` set when the call ends here (a refusal, recorded, or the ending that was already
--- applied). Otherwise `answer` is NULL, the row is locked, and job, actor and the time after the lock
--- are what the caller goes on with. The two p_…_refusal are what the caller found wrong with
--- arguments of its own, before and after the actor in their order.
+-- Answers with `answer` set when the call ends here (a refusal, recorded, or the ending that was
+-- already applied). Otherwise `answer` is NULL, the row is locked, and job, actor and the time
+-- after the lock are what the caller goes on with. The two p_…_refusal are what the caller found
+-- wrong with arguments of its own, before and after the actor in their order.
 create function dot_queue.lease_call(
   p_command text,
   p_job_id uuid,
@@ -30,7 +30,9 @@ begin
   v_refusal := coalesce(
     dot_queue.gate(p_command),
     case when p_job_id is null then dot_queue.invalid_argument('p_job_id', 'required') end,
-    case when p_lease_token is null then dot_queue.invalid_argument('p_lease_token', 'required') end,
+    case when p_lease_token is null then
+      dot_queue.invalid_argument('p_lease_token', 'required')
+    end,
     p_before_actor_refusal,
     dot_queue.actor_refusal(p_actor),
     p_after_actor_refusal);

@@ -1,5 +1,5 @@
--- The mirror of a job lease in the host's lease table (DP3 §3.1): job:<job_id>, written with the lease,
--- moved by renewals, gone when the lease ends. The caller holds the lock of the job row.
+-- The mirror of a job lease in the host's lease table (DP3 §3.1): job:<job_id>, written with the
+-- lease, moved by renewals, gone when the lease ends. The caller holds the lock of the job row.
 create function dot_queue.mirror_put(p_job_ids uuid[])
 returns void
 language plpgsql

@@ -1,6 +1,7 @@
--- Ends the leases of these jobs, which are locked and expired (§8.3, §8.1, DP3 §3.6). At the maximum the
--- job is dead, or one that kills its worker would run for ever; below it the job waits for its back-off.
--- The outer UPDATE asks again for status and expiry: a list of ids is not a proof. Returns how many died.
+-- Ends the leases of these jobs, which are locked and expired (§8.3, §8.1, DP3 §3.6). At the
+-- maximum the job is dead, or one that kills its worker would run for ever; below it the job waits
+-- for its back-off. The outer UPDATE asks again for status and expiry: a list of ids is not a
+-- proof. Returns how many died.
 create function dot_queue.reap_rows(p_job_ids uuid[], p_now timestamptz)
 returns integer
 language plpgsql
@@ -51,8 +52,8 @@ begin
   )
   insert into dot_queue.host_run
     (command, actor, session_role, job_id, status_from, status_to, attempt, refused, detail, run_at)
-  select 'fn_job_lease_reaper', session_user, session_user, m.job_id, m.ended_outcome ->> 'status_from',
-         'retry_waiting', m.attempts, false,
+  select 'fn_job_lease_reaper', session_user, session_user, m.job_id,
+         m.ended_outcome ->> 'status_from', 'retry_waiting', m.attempts, false,
          jsonb_strip_nulls(jsonb_build_object(
            'error_code', 'lease_expired',
            'event_lost', case when m.job_id = any (v_lost) then true end)),
@@ -63,9 +64,9 @@ begin
 end
 $$;
 
--- Deletes expired rows of the host's lease table and returns how many (DP3 §3.6), but never the mirror of
--- a lease that is held. The job row is locked before its mirror is, as everywhere: a claim of that job
--- must not find the mirror locked and wait.
+-- Deletes expired rows of the host's lease table and returns how many (DP3 §3.6), but never the
+-- mirror of a lease that is held. The job row is locked before its mirror is, as everywhere: a
+-- claim of that job must not find the mirror locked and wait.
 create function dot_queue.delete_expired_runtime_leases(p_limit integer, p_now timestamptz)
 returns integer
 language plpgsql

@@ -15,8 +15,8 @@ begin
 end
 $$;
 
--- What is wrong with a job kind, or NULL. The kind of the probe is taken only from an administrator,
--- by session_user: current_user inside a definer function is always the owner.
+-- What is wrong with a job kind, or NULL. The kind of the probe is taken only from an
+-- administrator, by session_user: current_user inside a definer function is always the owner.
 create function dot_queue.kind_problem(p_kind text)
 returns text
 language plpgsql
@@ -42,12 +42,13 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return left(regexp_replace(p_value, '[\u0001-\u0008\u000b-\u001f\u007f-\u009f]', ' ', 'g'), p_max_chars);
+  return left(regexp_replace(p_value, '[\u0001-\u0008\u000b-\u001f\u007f-\u009f]', ' ', 'g'),
+              p_max_chars);
 end
 $$;
 
--- The refusal of an actor, or NULL. NULL stands for the default; '' and blanks are a refusal of their
--- own (DLQ governance, proof step 11).
+-- The refusal of an actor, or NULL. NULL stands for the default; '' and blanks are a refusal of
+-- their own (DLQ governance, proof step 11).
 create function dot_queue.actor_refusal(p_actor text)
 returns jsonb
 language plpgsql

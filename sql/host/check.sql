@@ -1,6 +1,6 @@
--- The host's own tables: used as they are when they fit, refused with one error that lists everything
--- that does not fit. Nothing has been created when this raises. A column that we do not know is
--- welcome unless it is NOT NULL without a default, because our inserts could not fill it.
+-- The host's own tables: used as they are when they fit, refused with one error that lists
+-- everything that does not fit. Nothing has been created when this raises. A column that we do not
+-- know is welcome unless it is NOT NULL without a default, because our inserts could not fill it.
 do $$
 declare
   v_problems text;
@@ -95,8 +95,10 @@ begin
     union all
     -- The upserts need these keys to be unique.
     select k.table_name || '.' || k.column_name,
-           format('%s.%s has no primary key or unique constraint of its own', k.table_name, k.column_name)
-      from (values ('dot_config', 'key'), ('dot_iu_runtime_lease', 'lease_name')) k(table_name, column_name)
+           format('%s.%s has no primary key or unique constraint of its own', k.table_name,
+                  k.column_name)
+      from (values ('dot_config', 'key'),
+                   ('dot_iu_runtime_lease', 'lease_name')) k(table_name, column_name)
       join host h on h.table_name = k.table_name
       join pg_catalog.pg_attribute a on a.attrelid = h.oid
        and a.attname = k.column_name

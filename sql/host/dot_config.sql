@@ -10,7 +10,8 @@ begin
       updated_by text not null default session_user,
       constraint dot_config_pkey primary key (key)
     );
-    comment on table public.dot_config is 'Host table of the job queue; created by dieu45';
+    comment on table public.dot_config is
+      'Host table of the job queue; created by dieu45';
   end if;
 end
 $$;

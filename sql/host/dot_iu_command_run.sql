@@ -1,6 +1,6 @@
 -- Host table: the audit trail of commands (Điều 35). run_seq orders: two steps of one call share a
--- time. Created only when absent; the two indexes also on a host's own table, because the gap view and
--- the audit of one job must not scan it.
+-- time. Created only when absent; the two indexes also on a host's own table, because the gap view
+-- and the audit of one job must not scan it.
 do $$
 begin
   if to_regclass('public.dot_iu_command_run') is null then
@@ -20,7 +20,8 @@ begin
       run_at timestamptz not null default clock_timestamp(),
       constraint dot_iu_command_run_pkey primary key (run_seq)
     );
-    comment on table public.dot_iu_command_run is 'Host table of the job queue; created by dieu45';
+    comment on table public.dot_iu_command_run is
+      'Host table of the job queue; created by dieu45';
   end if;
 end
 $$;

@@ -1,5 +1,6 @@
--- Host table: leases of the whole runtime, for visibility across processes (DP3 §2, §3.1). The queue
--- mirrors each job lease here as job:<job_id>. Created only when absent, and its two functions too.
+-- Host table: leases of the whole runtime, for visibility across processes (DP3 §2, §3.1). The
+-- queue mirrors each job lease here as job:<job_id>. Created only when absent, and its two
+-- functions too.
 do $$
 begin
   if to_regclass('public.dot_iu_runtime_lease') is null then
@@ -12,7 +13,8 @@ begin
       renewed_at timestamptz,
       constraint dot_iu_runtime_lease_pkey primary key (lease_name)
     );
-    comment on table public.dot_iu_runtime_lease is 'Host table of the job queue; created by dieu45';
+    comment on table public.dot_iu_runtime_lease is
+      'Host table of the job queue; created by dieu45';
   end if;
 end
 $$;

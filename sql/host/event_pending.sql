@@ -1,4 +1,5 @@
--- Host table: events that wait for their route. The queue emits references only. Created only when absent.
+-- Host table: events that wait for their route. The queue emits references only. Created only when
+-- absent.
 do $$
 begin
   if to_regclass('public.event_pending') is null then
@@ -13,7 +14,8 @@ begin
       last_error text,
       constraint event_pending_pkey primary key (event_id)
     );
-    comment on table public.event_pending is 'Host table of the job queue; created by dieu45';
+    comment on table public.event_pending is
+      'Host table of the job queue; created by dieu45';
   end if;
 end
 $$;

@@ -21,7 +21,8 @@ begin
       constraint iu_route_dead_letter_resolved_check
         check ((resolved_at is null) = (resolution is null))
     );
-    comment on table public.iu_route_dead_letter is 'Host table of the job queue; created by dieu45';
+    comment on table public.iu_route_dead_letter is
+      'Host table of the job queue; created by dieu45';
   end if;
 end
 $$;

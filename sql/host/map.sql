@@ -1,5 +1,6 @@
 -- The only place that names host columns: everything else of the queue goes through these views, so
--- that a host with other names remaps here. All are simple views, so PostgreSQL writes through them.
+-- that a host with other names remaps here. All are simple views, so PostgreSQL writes through
+-- them.
 create view dot_queue.host_config as
   select c.key, c.value, c.description, c.updated_at, c.updated_by
     from public.dot_config c;

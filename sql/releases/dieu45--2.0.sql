@@ -14,7 +14,8 @@ begin
   if current_setting('server_version_num')::integer < 130000 then
     raise exception using
       errcode = 'D4501',
-      message = format('PostgreSQL %s is too old: 13 or newer is needed', current_setting('server_version'));
+      message = format('PostgreSQL %s is too old: 13 or newer is needed',
+                       current_setting('server_version'));
   end if;
   if has_schema_privilege('public', 'public', 'create') then
     raise warning using
@@ -25,8 +26,8 @@ end
 $$;
 
 -- extension/refuse_host_tables.sql
--- The extension form is for databases without a host: its host tables are members, created here. Where one
--- is there already, a dump would restore the wrong one first and lose rows.
+-- The extension form is for databases without a host: its host tables are members, created here.
+-- Where one is there already, a dump would restore the wrong one first and lose rows.
 do $$
 declare
   v_tables text;
@@ -35,8 +36,8 @@ begin
     into v_tables
     from pg_catalog.pg_class c
    where c.relnamespace = 'public'::regnamespace
-     and c.relname in ('dot_config', 'dot_iu_runtime_lease', 'iu_route_dead_letter', 'event_pending',
-                       'dot_iu_command_run');
+     and c.relname in ('dot_config', 'dot_iu_runtime_lease', 'iu_route_dead_letter',
+                       'event_pending', 'dot_iu_command_run');
   if v_tables is not null then
     raise exception using
       errcode = 'D4501',
@@ -47,15 +48,16 @@ end
 $$;
 
 -- roles.sql
--- Roles (§11.5): five NOLOGIN roles, cluster-wide. Created only when absent, never altered. The block
--- catches 42710 and 23505 because another database of the cluster may be creating the same role at
--- this moment; an advisory lock would not help, since it is per database. A role that this script
--- created carries a comment, by which uninstall.sql knows it again.
+-- Roles (§11.5): five NOLOGIN roles, cluster-wide. Created only when absent, never altered. The
+-- block catches 42710 and 23505 because another database of the cluster may be creating the same
+-- role at this moment; an advisory lock would not help, since it is per database. A role that this
+-- script created carries a comment, by which uninstall.sql knows it again.
 do $$
 declare
   v_role text;
 begin
-  foreach v_role in array array['dot_queue_owner', 'dot_executor', 'dot_producer', 'workflow_admin', 'dot_auditor'] loop
+  foreach v_role in array array['dot_queue_owner', 'dot_executor', 'dot_producer', 'workflow_admin',
+                                'dot_auditor'] loop
     if not exists (select 1 from pg_catalog.pg_roles r where r.rolname = v_role) then
       begin
         execute format('create role %I nologin', v_role);
@@ -73,10 +75,11 @@ end
 $$;
 
 -- schema.sql
--- Helpers live in a schema of their own that only the owner may use (§11.5). Everything a caller may
--- touch is in public.
+-- Helpers live in a schema of their own that only the owner may use (§11.5). Everything a caller
+-- may touch is in public.
 create schema dot_queue;
-comment on schema dot_queue is 'Private helpers of the job queue (Điều 45); nothing here is an interface';
+comment on schema dot_queue is
+  'Private helpers of the job queue (Điều 45); nothing here is an interface';
 
 -- host/dot_config.sql
 -- Host table: configuration as key and value. Created only when absent.
@@ -91,14 +94,16 @@ begin
       updated_by text not null default session_user,
       constraint dot_config_pkey primary key (key)
     );
-    comment on table public.dot_config is 'Host table of the job queue; created by dieu45';
+    comment on table public.dot_config is
+      'Host table of the job queue; created by dieu45';
   end if;
 end
 $$;
 
 -- host/dot_iu_runtime_lease.sql
--- Host table: leases of the whole runtime, for visibility across processes (DP3 §2, §3.1). The queue
--- mirrors each job lease here as job:<job_id>. Created only when absent, and its two functions too.
+-- Host table: leases of the whole runtime, for visibility across processes (DP3 §2, §3.1). The
+-- queue mirrors each job lease here as job:<job_id>. Created only when absent, and its two
+-- functions too.
 do $$
 begin
   if to_regclass('public.dot_iu_runtime_lease') is null then
@@ -111,7 +116,8 @@ begin
       renewed_at timestamptz,
       constraint dot_iu_runtime_lease_pkey primary key (lease_name)
     );
-    comment on table public.dot_iu_runtime_lease is 'Host table of the job queue; created by dieu45';
+    comment on table public.dot_iu_runtime_lease is
+      'Host table of the job queue; created by dieu45';
   end if;
 end
 $$;
@@ -199,13 +205,15 @@ begin
       constraint iu_route_dead_letter_resolved_check
         check ((resolved_at is null) = (resolution is null))
     );
-    comment on table public.iu_route_dead_letter is 'Host table of the job queue; created by dieu45';
+    comment on table public.iu_route_dead_letter is
+      'Host table of the job queue; created by dieu45';
   end if;
 end
 $$;
 
 -- host/event_pending.sql
--- Host table: events that wait for their route. The queue emits references only. Created only when absent.
+-- Host table: events that wait for their route. The queue emits references only. Created only when
+-- absent.
 do $$
 begin
   if to_regclass('public.event_pending') is null then
@@ -220,15 +228,16 @@ begin
       last_error text,
       constraint event_pending_pkey primary key (event_id)
     );
-    comment on table public.event_pending is 'Host table of the job queue; created by dieu45';
+    comment on table public.event_pending is
+      'Host table of the job queue; created by dieu45';
   end if;
 end
 $$;
 
 -- host/dot_iu_command_run.sql
 -- Host table: the audit trail of commands (Điều 35). run_seq orders: two steps of one call share a
--- time. Created only when absent; the two indexes also on a host's own table, because the gap view and
--- the audit of one job must not scan it.
+-- time. Created only when absent; the two indexes also on a host's own table, because the gap view
+-- and the audit of one job must not scan it.
 do $$
 begin
   if to_regclass('public.dot_iu_command_run') is null then
@@ -248,7 +257,8 @@ begin
       run_at timestamptz not null default clock_timestamp(),
       constraint dot_iu_command_run_pkey primary key (run_seq)
     );
-    comment on table public.dot_iu_command_run is 'Host table of the job queue; created by dieu45';
+    comment on table public.dot_iu_command_run is
+      'Host table of the job queue; created by dieu45';
   end if;
 end
 $$;
@@ -263,7 +273,8 @@ create index if not exists dot_iu_command_run_event_lost_idx
 
 -- host/map.sql
 -- The only place that names host columns: everything else of the queue goes through these views, so
--- that a host with other names remaps here. All are simple views, so PostgreSQL writes through them.
+-- that a host with other names remaps here. All are simple views, so PostgreSQL writes through
+-- them.
 create view dot_queue.host_config as
   select c.key, c.value, c.description, c.updated_at, c.updated_by
     from public.dot_config c;
@@ -287,9 +298,9 @@ create view dot_queue.host_event_dead_letter as
     from public.iu_route_dead_letter d;
 
 -- tables/config_catalogue.sql
--- Every configuration key of the queue, with type, bounds and default (§8.1–§8.3, DP3 §3.2, §7). The
--- one place: reading, checking, seeding and reporting all go by this table. It holds no state of a
--- deployment and is never dumped as part of the extension; a release rewrites it.
+-- Every configuration key of the queue, with type, bounds and default (§8.1–§8.3, DP3 §3.2, §7).
+-- The one place: reading, checking, seeding and reporting all go by this table. It holds no state
+-- of a deployment and is never dumped as part of the extension; a release rewrites it.
 create table dot_queue.config_catalogue (
   key text not null,
   value_type text not null,
@@ -376,8 +387,8 @@ create table dot_queue.release (
 );
 
 -- tables/job_queue.sql
--- The queue (DP2 as DP3 extends it). Each invariant is a named constraint, so that neither code nor a
--- hand-written UPDATE breaks it (§6.7, §7, §8.3).
+-- The queue (DP2 as DP3 extends it). Each invariant is a named constraint, so that neither code nor
+-- a hand-written UPDATE breaks it (§6.7, §7, §8.3).
 create table public.job_queue (
   job_id uuid not null default gen_random_uuid(),
   job_kind text not null,
@@ -397,8 +408,8 @@ create table public.job_queue (
   lease_token uuid,
   leased_at timestamptz,
   leased_until timestamptz,
-  -- The token whose lease ended last, the function that ended it and what it answered: an answer that
-  -- was lost on the way can be asked for again. Cleared only by a replay.
+  -- The token whose lease ended last, the function that ended it and what it answered: an answer
+  -- that was lost on the way can be asked for again. Cleared only by a replay.
   ended_token uuid,
   ended_by text,
   first_failed_at timestamptz,
@@ -446,11 +457,13 @@ create table public.job_queue (
   constraint job_queue_payload_object_check check (jsonb_typeof(payload) = 'object'),
   constraint job_queue_payload_size_check check (octet_length(payload::text) <= 8192),
   constraint job_queue_payload_vector_check check (not jsonb_path_exists(payload,
-    'strict $.** ? (@.type() == "array" && @.size() > 64 && !exists(@[*] ? (@.type() != "number")))'))
+    'strict $.** ? (@.type() == "array" && @.size() > 64
+                    && !exists(@[*] ? (@.type() != "number")))'))
 )
 with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
 
-comment on table public.job_queue is 'Jobs and their leases (Điều 45 §5.2, §6.7, §7, §8). Written only by fn_job_*';
+comment on table public.job_queue is
+  'Jobs and their leases (Điều 45 §5.2, §6.7, §7, §8). Written only by fn_job_*';
 
 -- One active job per key (§7, first layer).
 create unique index job_queue_active_key_idx on public.job_queue (idempotency_key)
@@ -479,8 +492,8 @@ create index job_queue_succeeded_idx on public.job_queue (finished_at) where sta
 create index job_queue_dead_idx on public.job_queue (job_id) where status = 'dead_letter';
 
 -- tables/job_dead_letter.sql
--- Dead letters of jobs (§8.4, DP3 §3.5 option B). Its own key, so that a job which is replayed and dies
--- again has two; no foreign key, so that a dead letter outlives everything.
+-- Dead letters of jobs (§8.4, DP3 §3.5 option B). Its own key, so that a job which is replayed and
+-- dies again has two; no foreign key, so that a dead letter outlives everything.
 create table public.job_dead_letter (
   dead_letter_id uuid not null default gen_random_uuid(),
   job_id uuid not null,
@@ -551,11 +564,13 @@ create table public.job_executor (
     job_kind ~ '^[a-z][a-z0-9_]{0,62}$' and job_kind not in ('default', 'lease_reaper')))
 );
 
-comment on table public.job_executor is 'Registered executors and the kinds they may work (Điều 45 §11.5)';
+comment on table public.job_executor is
+  'Registered executors and the kinds they may work (Điều 45 §11.5)';
 
 -- tables/job_sweep.sql
--- One row a call of the reaper or the promoter, append-only (§8.3, §15.5): a reaper that no longer runs
--- must be seen. A row of its own for each call, because two reapers must not wait for each other here.
+-- One row a call of the reaper or the promoter, append-only (§8.3, §15.5): a reaper that no longer
+-- runs must be seen. A row of its own for each call, because two reapers must not wait for each
+-- other here.
 create table public.job_sweep (
   sweep_id bigint generated always as identity,
   command text not null,
@@ -574,8 +589,8 @@ comment on table public.job_sweep is 'Calls of the reaper and the promoter (Đi�
 create index job_sweep_last_idx on public.job_sweep (command, started_at desc);
 
 -- helpers/config_value_problem.sql
--- What is wrong with one configured value by the catalogue's word, or NULL. The only judge of a value:
--- reading, writing and reporting all ask it.
+-- What is wrong with one configured value by the catalogue's word, or NULL. The only judge of a
+-- value: reading, writing and reporting all ask it.
 create function dot_queue.config_value_problem(
   p_value_type text,
   p_min_value bigint,
@@ -609,10 +624,10 @@ end
 $$;
 
 -- views/config_value.sql
--- Every configured value of the queue's families beside what the catalogue says of it: the type, the
--- default, and what is wrong with the value, if anything. Judges one value by itself; rules between
--- values are in config_problem. Its reader needs EXECUTE on config_value_problem (a view checks functions
--- as who reads it), and that helper alone is granted.
+-- Every configured value of the queue's families beside what the catalogue says of it: the type,
+-- the default, and what is wrong with the value, if anything. Judges one value by itself; rules
+-- between values are in config_problem. Its reader needs EXECUTE on config_value_problem (a view
+-- checks functions as who reads it), and that helper alone is granted.
 create view dot_queue.config_value as
   select c.key,
          c.value,
@@ -621,17 +636,20 @@ create view dot_queue.config_value as
          c.updated_at,
          case
            when k.key is null then 'unknown key'
-           else dot_queue.config_value_problem(k.value_type, k.min_value, k.max_value, k.choices, c.value)
+           else dot_queue.config_value_problem(k.value_type, k.min_value, k.max_value, k.choices,
+                                               c.value)
          end as problem
     from dot_queue.host_config c
     left join dot_queue.config_catalogue k on k.key = c.key
       or (k.per_kind
           and k.key = regexp_replace(c.key, '\.[a-z][a-z0-9_]{0,62}$', '.default')
           and c.key !~ '\.(default|lease_reaper)$')
-   where c.key ~ '^queue\.(job_substrate|retry|lease|lease_reaper|enqueue|dlq|refusal|gap|health)\.';
+   where c.key ~
+           '^queue\.(job_substrate|retry|lease|lease_reaper|enqueue|dlq|refusal|gap|health)\.';
 
 -- views/config_in_force.sql
--- The value in force of every key of the catalogue, for views: a good configured value, or the default.
+-- The value in force of every key of the catalogue, for views: a good configured value, or the
+-- default.
 create view dot_queue.config_in_force as
   select k.key, coalesce(v.value, k.default_value) as value
     from dot_queue.config_catalogue k
@@ -639,8 +657,9 @@ create view dot_queue.config_in_force as
      and v.problem is null;
 
 -- views/config_problem.sql
--- Everything that is wrong with the configuration: missing keys, values that the catalogue refuses, and
--- values that do not fit each other (DP3 §10: the reaper's cadence is below half of every lease).
+-- Everything that is wrong with the configuration: missing keys, values that the catalogue refuses,
+-- and values that do not fit each other (DP3 §10: the reaper's cadence is below half of every
+-- lease).
 create view dot_queue.config_problem as
   with integers as (
     select v.key, v.catalogue_key, v.value::bigint as number
@@ -700,8 +719,9 @@ create view dot_queue.config_problem as
       join ttl t on t.number < b.number
      where b.key = 'queue.lease.min_ttl_seconds'
     union all
-    select x.key, format('queue.lease.max_hold_seconds (%s) must not be below queue.lease.max_ttl_seconds (%s)',
-                         h.number, m.number)
+    select x.key,
+           format('queue.lease.max_hold_seconds (%s) must not be below '
+                  'queue.lease.max_ttl_seconds (%s)', h.number, m.number)
       from bound h
       join bound m on m.key = 'queue.lease.max_ttl_seconds'
        and h.number < m.number
@@ -784,8 +804,8 @@ begin
 end
 $$;
 
--- What is wrong with a job kind, or NULL. The kind of the probe is taken only from an administrator,
--- by session_user: current_user inside a definer function is always the owner.
+-- What is wrong with a job kind, or NULL. The kind of the probe is taken only from an
+-- administrator, by session_user: current_user inside a definer function is always the owner.
 create function dot_queue.kind_problem(p_kind text)
 returns text
 language plpgsql
@@ -811,12 +831,13 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return left(regexp_replace(p_value, '[\u0001-\u0008\u000b-\u001f\u007f-\u009f]', ' ', 'g'), p_max_chars);
+  return left(regexp_replace(p_value, '[\u0001-\u0008\u000b-\u001f\u007f-\u009f]', ' ', 'g'),
+              p_max_chars);
 end
 $$;
 
--- The refusal of an actor, or NULL. NULL stands for the default; '' and blanks are a refusal of their
--- own (DLQ governance, proof step 11).
+-- The refusal of an actor, or NULL. NULL stands for the default; '' and blanks are a refusal of
+-- their own (DLQ governance, proof step 11).
 create function dot_queue.actor_refusal(p_actor text)
 returns jsonb
 language plpgsql
@@ -834,9 +855,9 @@ end
 $$;
 
 -- helpers/config.sql
--- The value of a key that is in force: the kind's own when there is a good one, then the key's, then the
--- catalogue's default. Never fails, so that the failure path never does; what is wrong is shown by the
--- gap view. For a per-kind family p_key is the one that ends in .default.
+-- The value of a key that is in force: the kind's own when there is a good one, then the key's,
+-- then the catalogue's default. Never fails, so that the failure path never does; what is wrong is
+-- shown by the gap view. For a per-kind family p_key is the one that ends in .default.
 create function dot_queue.config(p_key text, p_job_kind text default null)
 returns text
 language plpgsql
@@ -851,7 +872,8 @@ begin
     from dot_queue.config_catalogue k
     join dot_queue.host_config c on c.key = any (array[p_key, left(p_key, -7) || p_job_kind])
    where k.key = p_key
-     and dot_queue.config_value_problem(k.value_type, k.min_value, k.max_value, k.choices, c.value) is null
+     and dot_queue.config_value_problem(k.value_type, k.min_value, k.max_value, k.choices, c.value)
+           is null
    order by c.key = p_key
    limit 1;
   if not found then
@@ -864,8 +886,8 @@ begin
 end
 $$;
 
--- The refusal of the first of these keys whose configured value is bad, or NULL: enqueue and claim refuse
--- it. For a per-kind family the own keys of p_kinds are looked at too.
+-- The refusal of the first of these keys whose configured value is bad, or NULL: enqueue and claim
+-- refuse it. For a per-kind family the own keys of p_kinds are looked at too.
 create function dot_queue.config_refusal(p_keys text[], p_kinds text[] default '{}')
 returns jsonb
 language plpgsql
@@ -935,8 +957,8 @@ begin
 end
 $$;
 
--- Refuses a bad value at write (§15.5: a typo must never fail open). An AFTER trigger, so that rules
--- between values see the whole statement.
+-- Refuses a bad value at write (§15.5: a typo must never fail open). An AFTER trigger, so that
+-- rules between values see the whole statement.
 create function dot_queue.config_guard()
 returns trigger
 language plpgsql
@@ -962,8 +984,8 @@ begin
 end
 $$;
 
--- The catalogue's key for a configuration key: itself, or the family's .default for a kind's own key;
--- NULL when the catalogue knows neither.
+-- The catalogue's key for a configuration key: itself, or the family's .default for a kind's own
+-- key; NULL when the catalogue knows neither.
 create function dot_queue.config_catalogue_key(p_key text)
 returns text
 language plpgsql
@@ -993,8 +1015,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Triage and configuration work while the substrate is off (DLQ governance: gated by nothing).
-  if p_command not in ('fn_job_dead_letter_triage_update', 'fn_job_config_set', 'fn_job_executor_set',
-                       'fn_job_seed')
+  if p_command not in ('fn_job_dead_letter_triage_update', 'fn_job_config_set',
+                       'fn_job_executor_set', 'fn_job_seed')
      and dot_queue.config('queue.job_substrate.enabled') = 'false' then
     return dot_queue.refusal('substrate_disabled');
   end if;
@@ -1032,8 +1054,8 @@ begin
 end
 $$;
 
--- Records a refusal (Điều 31) and hands it back, so that a caller can return it in one line. The actor
--- may be the very argument that was refused, so it is cleaned here.
+-- Records a refusal (Điều 31) and hands it back, so that a caller can return it in one line. The
+-- actor may be the very argument that was refused, so it is cleaned here.
 create function dot_queue.refuse(
   p_command text,
   p_actor text,
@@ -1058,9 +1080,9 @@ end
 $$;
 
 -- helpers/emit.sql
--- Emits one warning event for each payload and returns the jobs whose event was lost. References only.
--- A failing insert must not undo the transition: it is caught here, and the caller writes event_lost
--- into the audit row, where the gap view finds it (§15.5).
+-- Emits one warning event for each payload and returns the jobs whose event was lost. References
+-- only. A failing insert must not undo the transition: it is caught here, and the caller writes
+-- event_lost into the audit row, where the gap view finds it (§15.5).
 create function dot_queue.emit(p_event_type text, p_payloads jsonb[])
 returns uuid[]
 language plpgsql
@@ -1140,8 +1162,8 @@ end
 $$;
 
 -- helpers/mirror.sql
--- The mirror of a job lease in the host's lease table (DP3 §3.1): job:<job_id>, written with the lease,
--- moved by renewals, gone when the lease ends. The caller holds the lock of the job row.
+-- The mirror of a job lease in the host's lease table (DP3 §3.1): job:<job_id>, written with the
+-- lease, moved by renewals, gone when the lease ends. The caller holds the lock of the job row.
 create function dot_queue.mirror_put(p_job_ids uuid[])
 returns void
 language plpgsql
@@ -1202,7 +1224,8 @@ begin
 end
 $$;
 
--- What the job row keeps of its last failure: code and message, the message cleaned and cut at 4000.
+-- What the job row keeps of its last failure: code and message, the message cleaned and cut at
+-- 4000.
 create function dot_queue.error_text(p_error_code text, p_error_message text)
 returns text
 language plpgsql
@@ -1216,15 +1239,15 @@ end
 $$;
 
 -- helpers/lease_call.sql
--- What every call that needs the lease asks, in the order of the refusal contract (§8.5): may it run,
--- are the arguments good, is there such a job; then, with the row locked: was this very ending already
--- applied, is the job over, is it held, by this token, still. An expired lease is over even when the
--- reaper has not come yet: an outcome never depends on when it ran.
+-- What every call that needs the lease asks, in the order of the refusal contract (§8.5): may it
+-- run, are the arguments good, is there such a job; then, with the row locked: was this very ending
+-- already applied, is the job over, is it held, by this token, still. An expired lease is over even
+-- when the reaper has not come yet: an outcome never depends on when it ran.
 --
--- Answers with `answer` set when the call ends here (a refusal, recorded, or the ending that was already
--- applied). Otherwise `answer` is NULL, the row is locked, and job, actor and the time after the lock
--- are what the caller goes on with. The two p_…_refusal are what the caller found wrong with
--- arguments of its own, before and after the actor in their order.
+-- Answers with `answer` set when the call ends here (a refusal, recorded, or the ending that was
+-- already applied). Otherwise `answer` is NULL, the row is locked, and job, actor and the time
+-- after the lock are what the caller goes on with. The two p_…_refusal are what the caller found
+-- wrong with arguments of its own, before and after the actor in their order.
 create function dot_queue.lease_call(
   p_command text,
   p_job_id uuid,
@@ -1248,7 +1271,9 @@ begin
   v_refusal := coalesce(
     dot_queue.gate(p_command),
     case when p_job_id is null then dot_queue.invalid_argument('p_job_id', 'required') end,
-    case when p_lease_token is null then dot_queue.invalid_argument('p_lease_token', 'required') end,
+    case when p_lease_token is null then
+      dot_queue.invalid_argument('p_lease_token', 'required')
+    end,
     p_before_actor_refusal,
     dot_queue.actor_refusal(p_actor),
     p_after_actor_refusal);
@@ -1292,8 +1317,8 @@ end
 $$;
 
 -- helpers/dead_letter.sql
--- What attempts becomes when a job dies: a permanent failure spends the whole budget (DP3 §3.4), but the
--- dead letter keeps the true count.
+-- What attempts becomes when a job dies: a permanent failure spends the whole budget (DP3 §3.4),
+-- but the dead letter keeps the true count.
 create function dot_queue.attempts_at_death(p_command text, p_attempts integer, p_job_kind text)
 returns integer
 language plpgsql
@@ -1309,8 +1334,8 @@ begin
 end
 $$;
 
--- Kills held jobs (§8.4, DP3 §3.4), whose rows the caller has locked: the dead letter, copied from the
--- job row on the server and never from an argument; the end of the lease; the event; the audit.
+-- Kills held jobs (§8.4, DP3 §3.4), whose rows the caller has locked: the dead letter, copied from
+-- the job row on the server and never from an argument; the end of the lease; the event; the audit.
 -- p_ended_by is the function whose answer a lost reply can ask for again.
 create function dot_queue.dead_letters(
   p_command text,
@@ -1330,11 +1355,11 @@ as $$
 declare
   v_lost uuid[];
 begin
-  -- A job has one open dead letter. If a hand has left one open under a live job, it is brought up to
-  -- date: the death must not fail for it.
+  -- A job has one open dead letter. If a hand has left one open under a live job, it is brought up
+  -- to date: the death must not fail for it.
   insert into public.job_dead_letter as d
-    (job_id, job_kind, event_domain, executor, idempotency_key, failure_code, failure_detail, attempts,
-     job_snapshot, first_failed_at, last_failed_at)
+    (job_id, job_kind, event_domain, executor, idempotency_key, failure_code, failure_detail,
+     attempts, job_snapshot, first_failed_at, last_failed_at)
   select q.job_id, q.job_kind, q.event_domain, q.executor, q.idempotency_key, p_failure_code,
          dot_queue.clean_text(p_failure_detail, 4000), q.attempts,
          to_jsonb(q) - 'lease_token' - 'ended_token' - 'ended_outcome',
@@ -1359,11 +1384,13 @@ begin
          leased_until = null,
          ended_token = q.lease_token,
          ended_by = p_command,
-         ended_outcome = jsonb_build_object('refused', false, 'job_id', q.job_id, 'status_from', q.status,
-                                            'status_to', 'dead_letter',
-                                            'attempts', dot_queue.attempts_at_death(p_command, q.attempts,
-                                                                                    q.job_kind),
-                                            'dead_letter_id', d.dead_letter_id),
+         ended_outcome = jsonb_build_object(
+           'refused', false,
+           'job_id', q.job_id,
+           'status_from', q.status,
+           'status_to', 'dead_letter',
+           'attempts', dot_queue.attempts_at_death(p_command, q.attempts, q.job_kind),
+           'dead_letter_id', d.dead_letter_id),
          first_failed_at = coalesce(q.first_failed_at, p_now),
          last_error = dot_queue.error_text(p_failure_code, p_failure_detail),
          last_error_at = p_now,
@@ -1417,8 +1444,8 @@ as $$
 declare
   v_outcome jsonb;
 begin
-  perform dot_queue.dead_letters(p_command, p_actor, array[p_job_id], p_failure_code, p_failure_detail,
-                                 p_now, '{}', p_acknowledged_by);
+  perform dot_queue.dead_letters(p_command, p_actor, array[p_job_id], p_failure_code,
+                                 p_failure_detail, p_now, '{}', p_acknowledged_by);
   select q.ended_outcome
     into v_outcome
     from public.job_queue q
@@ -1428,9 +1455,10 @@ end
 $$;
 
 -- helpers/reap.sql
--- Ends the leases of these jobs, which are locked and expired (§8.3, §8.1, DP3 §3.6). At the maximum the
--- job is dead, or one that kills its worker would run for ever; below it the job waits for its back-off.
--- The outer UPDATE asks again for status and expiry: a list of ids is not a proof. Returns how many died.
+-- Ends the leases of these jobs, which are locked and expired (§8.3, §8.1, DP3 §3.6). At the
+-- maximum the job is dead, or one that kills its worker would run for ever; below it the job waits
+-- for its back-off. The outer UPDATE asks again for status and expiry: a list of ids is not a
+-- proof. Returns how many died.
 create function dot_queue.reap_rows(p_job_ids uuid[], p_now timestamptz)
 returns integer
 language plpgsql
@@ -1481,8 +1509,8 @@ begin
   )
   insert into dot_queue.host_run
     (command, actor, session_role, job_id, status_from, status_to, attempt, refused, detail, run_at)
-  select 'fn_job_lease_reaper', session_user, session_user, m.job_id, m.ended_outcome ->> 'status_from',
-         'retry_waiting', m.attempts, false,
+  select 'fn_job_lease_reaper', session_user, session_user, m.job_id,
+         m.ended_outcome ->> 'status_from', 'retry_waiting', m.attempts, false,
          jsonb_strip_nulls(jsonb_build_object(
            'error_code', 'lease_expired',
            'event_lost', case when m.job_id = any (v_lost) then true end)),
@@ -1493,9 +1521,9 @@ begin
 end
 $$;
 
--- Deletes expired rows of the host's lease table and returns how many (DP3 §3.6), but never the mirror of
--- a lease that is held. The job row is locked before its mirror is, as everywhere: a claim of that job
--- must not find the mirror locked and wait.
+-- Deletes expired rows of the host's lease table and returns how many (DP3 §3.6), but never the
+-- mirror of a lease that is held. The job row is locked before its mirror is, as everywhere: a
+-- claim of that job must not find the mirror locked and wait.
 create function dot_queue.delete_expired_runtime_leases(p_limit integer, p_now timestamptz)
 returns integer
 language plpgsql
@@ -1553,8 +1581,9 @@ $$;
 
 -- helpers/flip_due.sql
 -- Makes at most p_limit due rows of one kind claimable and returns how many (§8.1, §5.2). For a
--- retry_waiting row this is the transition to queued and has its audit row; for a queued row whose time
--- has come it is none. Skips what is locked. A row that cannot be written stops no other (§10.1).
+-- retry_waiting row this is the transition to queued and has its audit row; for a queued row whose
+-- time has come it is none. Skips what is locked. A row that cannot be written stops no other
+-- (§10.1).
 create function dot_queue.flip_due(
   p_command text,
   p_actor text,
@@ -1616,8 +1645,8 @@ as $$
 begin
   insert into dot_queue.host_run
     (command, actor, session_role, job_id, status_from, status_to, attempt, refused, run_at)
-  select p_command, coalesce(p_actor, session_user), session_user, q.job_id, 'retry_waiting', 'queued',
-         q.attempts, false, clock_timestamp()
+  select p_command, coalesce(p_actor, session_user), session_user, q.job_id, 'retry_waiting',
+         'queued', q.attempts, false, clock_timestamp()
     from public.job_queue q
    where q.job_id = any (p_job_ids)
      and q.status = 'retry_waiting';
@@ -1628,8 +1657,8 @@ begin
 end
 $$;
 
--- The kinds that have a due row, found by hopping from kind to kind along the index: as many probes as
--- there are kinds, however many rows wait.
+-- The kinds that have a due row, found by hopping from kind to kind along the index: as many probes
+-- as there are kinds, however many rows wait.
 create function dot_queue.due_kinds(p_now timestamptz)
 returns table (job_kind text)
 language plpgsql
@@ -1664,7 +1693,8 @@ $$;
 
 -- helpers/claim.sql
 -- The claim (§5.2, §8.3, DP3 §3.1), for one job or many: the ids that were granted, in claim order.
--- Never waits for a lock, and locks no row that it does not take, but for the due rows that it flips.
+-- Never waits for a lock, and locks no row that it does not take, but for the due rows that it
+-- flips.
 create function dot_queue.claim(
   p_command text,
   p_kinds text[],
@@ -1689,8 +1719,9 @@ declare
 begin
   v_kinds := array(select distinct k.kind from unnest(p_kinds) k(kind));
 
-  -- Make due rows claimable, once a cheap probe has said that there are any. The clock, not now(): a
-  -- long transaction's now() stands still. In a variable: a volatile call in WHERE loses the index.
+  -- Make due rows claimable, once a cheap probe has said that there are any. The clock, not now():
+  -- a long transaction's now() stands still. In a variable: a volatile call in WHERE loses the
+  -- index.
   if dot_queue.config('queue.retry.promoter') = 'claim' then
     v_now := clock_timestamp();
     for v_kind in
@@ -1727,7 +1758,8 @@ begin
     end if;
     exit when cardinality(v_ids) = 0;
     begin
-      perform dot_queue.grant_leases(p_command, v_ids, p_lease_name, p_lease_holder, p_lease_ttl_seconds);
+      perform dot_queue.grant_leases(p_command, v_ids, p_lease_name, p_lease_holder,
+                                     p_lease_ttl_seconds);
       v_granted := v_granted || v_ids;
     exception when others then
       -- One row that cannot be written must not stop every claim of its kind.
@@ -1747,10 +1779,10 @@ begin
 end
 $$;
 
--- The best p_limit claimable rows of several kinds, locked. Reads the head of each kind's index without
--- locks, merges them in claim order, and locks one by one with a re-check: a lateral subquery per kind
--- with FOR UPDATE would lock the head of every kind. A kind whose head was read to its end may hide a
--- better row behind it, so the merge stops there and looks deeper.
+-- The best p_limit claimable rows of several kinds, locked. Reads the head of each kind's index
+-- without locks, merges them in claim order, and locks one by one with a re-check: a lateral
+-- subquery per kind with FOR UPDATE would lock the head of every kind. A kind whose head was read
+-- to its end may hide a better row behind it, so the merge stops there and looks deeper.
 create function dot_queue.lock_heads(p_kinds text[], p_limit integer, p_bad uuid[])
 returns uuid[]
 language plpgsql
@@ -1810,8 +1842,8 @@ begin
 end
 $$;
 
--- Grants a lease on each of these rows, which the caller has locked: a new token each, the time read
--- after the lock, the mirror, the audit.
+-- Grants a lease on each of these rows, which the caller has locked: a new token each, the time
+-- read after the lock, the mirror, the audit.
 create function dot_queue.grant_leases(
   p_command text,
   p_job_ids uuid[],
@@ -1907,7 +1939,8 @@ begin
 end
 $$;
 
--- The whole of a claim call, for both public forms: gate, arguments, configuration, grant, and the rows.
+-- The whole of a claim call, for both public forms: gate, arguments, configuration, grant, and the
+-- rows.
 create function dot_queue.claim_rows(
   p_command text,
   p_kinds text[],
@@ -1967,8 +2000,8 @@ end
 $$;
 
 -- helpers/enqueue.sql
--- What is wrong with the arguments of an enqueue, or NULL (§8.5, signal not data): in the order of the
--- arguments, then the configuration, then the executor set.
+-- What is wrong with the arguments of an enqueue, or NULL (§8.5, signal not data): in the order of
+-- the arguments, then the configuration, then the executor set.
 create function dot_queue.enqueue_refusal(
   p_job_kind text,
   p_event_domain text,
@@ -2009,14 +2042,17 @@ begin
   end if;
 
   v_refusal := coalesce(
-    case when not dot_queue.payload_is_signal(p_payload) then dot_queue.refusal('payload_not_signal') end,
+    case when not dot_queue.payload_is_signal(p_payload) then
+      dot_queue.refusal('payload_not_signal')
+    end,
     case when not isfinite(p_process_after) then
       dot_queue.invalid_argument('p_process_after', 'must be finite')
     end,
     case
       when p_process_after > clock_timestamp()
         + make_interval(secs => dot_queue.config('queue.enqueue.max_delay_seconds')::integer) then
-        dot_queue.invalid_argument('p_process_after', 'further ahead than queue.enqueue.max_delay_seconds')
+        dot_queue.invalid_argument('p_process_after',
+                                   'further ahead than queue.enqueue.max_delay_seconds')
     end,
     dot_queue.actor_refusal(p_actor),
     dot_queue.config_refusal(array['queue.job_substrate.enabled', 'queue.enqueue.dedupe_seconds',
@@ -2038,8 +2074,8 @@ begin
 end
 $$;
 
--- Is this a signal, not data? An object, small, and no numeric array longer than 64. The size is asked
--- first: a deep document must not reach the path query.
+-- Is this a signal, not data? An object, small, and no numeric array longer than 64. The size is
+-- asked first: a deep document must not reach the path query.
 create function dot_queue.payload_is_signal(p_payload jsonb)
 returns boolean
 language plpgsql
@@ -2054,12 +2090,13 @@ begin
     return false;
   end if;
   return not jsonb_path_exists(p_payload,
-    'strict $.** ? (@.type() == "array" && @.size() > 64 && !exists(@[*] ? (@.type() != "number")))');
+    'strict $.** ? (@.type() == "array" && @.size() > 64
+                    && !exists(@[*] ? (@.type() != "number")))');
 end
 $$;
 
--- Stores one job whose arguments are good (§7): finds the active job of this key, the one that has just
--- finished, or makes a new one. Loops, since a job may finish between the look and the insert.
+-- Stores one job whose arguments are good (§7): finds the active job of this key, the one that has
+-- just finished, or makes a new one. Loops, since a job may finish between the look and the insert.
 create function dot_queue.enqueue_one(
   p_command text,
   p_job_kind text,
@@ -2097,7 +2134,8 @@ begin
        process_after, enqueued_at)
     values (p_job_kind, p_event_domain, p_executor, p_idempotency_key, p_payload,
             coalesce(p_priority, 0), 'queued', v_process_after <= v_now, v_process_after, v_now)
-    on conflict (idempotency_key) where status in ('queued', 'leased', 'in_progress', 'retry_waiting')
+    on conflict (idempotency_key)
+      where status in ('queued', 'leased', 'in_progress', 'retry_waiting')
       do nothing
     returning q.job_id
       into v_job_id;
@@ -2139,8 +2177,8 @@ begin
 end
 $$;
 
--- The job of the same key and content that finished within queue.enqueue.dedupe_seconds, if any: the
--- answer of its enqueue may have been lost, and the caller asks again.
+-- The job of the same key and content that finished within queue.enqueue.dedupe_seconds, if any:
+-- the answer of its enqueue may have been lost, and the caller asks again.
 create function dot_queue.finished_twin(
   p_job_kind text,
   p_event_domain text,
@@ -2174,8 +2212,8 @@ end
 $$;
 
 -- helpers/enqueue_batch.sql
--- One item of a batch as the arguments of an enqueue. `refusal` is set when a key is unknown or a value
--- has the wrong JSON type; JSON null stands for the default, as NULL does.
+-- One item of a batch as the arguments of an enqueue. `refusal` is set when a key is unknown or a
+-- value has the wrong JSON type; JSON null stands for the default, as NULL does.
 create function dot_queue.enqueue_item(
   p_item jsonb,
   out refusal jsonb,
@@ -2198,8 +2236,8 @@ begin
   select k.key
     into v_key
     from jsonb_object_keys(p_item) k(key)
-   where k.key not in ('job_kind', 'event_domain', 'executor', 'idempotency_key', 'payload', 'priority',
-                       'process_after', 'actor')
+   where k.key not in ('job_kind', 'event_domain', 'executor', 'idempotency_key', 'payload',
+                       'priority', 'process_after', 'actor')
    order by k.key collate "C"
    limit 1;
   if found then
@@ -2209,7 +2247,8 @@ begin
 
   select t.key
     into v_key
-    from unnest(array['job_kind', 'event_domain', 'executor', 'idempotency_key', 'process_after', 'actor'])
+    from unnest(array['job_kind', 'event_domain', 'executor', 'idempotency_key', 'process_after',
+                      'actor'])
            with ordinality t(key, place)
    where jsonb_typeof(p_item -> t.key) not in ('string', 'null')
    order by t.place
@@ -2253,7 +2292,8 @@ begin
   for v_item in
     select j.job, j.place
       from jsonb_array_elements(p_jobs) with ordinality j(job, place)
-     order by (case when jsonb_typeof(j.job) = 'object' then j.job ->> 'idempotency_key' end) collate "C",
+     order by (case when jsonb_typeof(j.job) = 'object' then j.job ->> 'idempotency_key' end)
+                collate "C",
               j.place
   loop
     if p_each then
@@ -2300,7 +2340,8 @@ begin
   end if;
   return dot_queue.enqueue_one(
     'fn_job_enqueue_batch', p_item ->> 'job_kind', p_item ->> 'event_domain', p_item ->> 'executor',
-    p_item ->> 'idempotency_key', p_item -> 'payload', v_item.priority, v_item.process_after, v_actor);
+    p_item ->> 'idempotency_key', p_item -> 'payload', v_item.priority, v_item.process_after,
+    v_actor);
 end
 $$;
 
@@ -2309,15 +2350,17 @@ $$;
 create trigger dot_config_dieu45_guard
   after insert or update on public.dot_config
   for each row
-  when (new.key ~ '^queue\.(job_substrate|retry|lease|lease_reaper|enqueue|dlq|refusal|gap|health)\.')
+  when (
+    new.key ~ '^queue\.(job_substrate|retry|lease|lease_reaper|enqueue|dlq|refusal|gap|health)\.'
+  )
   execute function dot_queue.config_guard();
 
 -- functions/fn_job_enqueue.sql
--- Puts a job into the queue, once per active idempotency key (§7). Answers
--- {refused, created, job_id, status, finished?}: the same active key and content again is created: false;
--- one that has just finished adds finished: true.
--- Refusals: substrate_disabled, isolation_level, invalid_argument, payload_not_signal, actor_required,
--- config_invalid, unknown_executor, idempotency_conflict.
+-- Puts a job into the queue, once per active idempotency key (§7). Answers {refused, created,
+-- job_id, status, finished?}: the same active key and content again is created: false; one that has
+-- just finished adds finished: true.
+-- Refusals: substrate_disabled, isolation_level, invalid_argument, payload_not_signal,
+-- actor_required, config_invalid, unknown_executor, idempotency_conflict.
 create function public.fn_job_enqueue(
   p_job_kind text,
   p_event_domain text,
@@ -2350,12 +2393,12 @@ end
 $$;
 
 -- functions/fn_job_enqueue_batch.sql
--- Enqueues up to 1000 jobs (§10.1): result i belongs to item i, and a refused item undoes no other. Item
--- keys are the argument names of fn_job_enqueue without p_. Inserts in key order: two batches in opposite
--- order would otherwise deadlock on each other's keys.
+-- Enqueues up to 1000 jobs (§10.1): result i belongs to item i, and a refused item undoes no other.
+-- Item keys are the argument names of fn_job_enqueue without p_. Inserts in key order: two batches
+-- in opposite order would otherwise deadlock on each other's keys.
 -- Answers {refused, results: [as fn_job_enqueue]}. Refusals of the batch: substrate_disabled,
--- isolation_level, invalid_argument, actor_required; of an item also item_failed {sqlstate}, when the row
--- cannot be written.
+-- isolation_level, invalid_argument, actor_required; of an item also item_failed {sqlstate}, when
+-- the row cannot be written.
 create function public.fn_job_enqueue_batch(p_jobs jsonb, p_actor text default null)
 returns jsonb
 language plpgsql
@@ -2371,7 +2414,8 @@ begin
     dot_queue.gate('fn_job_enqueue_batch'),
     case
       when p_jobs is null then dot_queue.invalid_argument('p_jobs', 'required')
-      when jsonb_typeof(p_jobs) <> 'array' then dot_queue.invalid_argument('p_jobs', 'must be an array')
+      when jsonb_typeof(p_jobs) <> 'array' then
+        dot_queue.invalid_argument('p_jobs', 'must be an array')
       when jsonb_array_length(p_jobs) > 1000 then
         dot_queue.invalid_argument('p_jobs', 'more than 1000 items')
     end,
@@ -2390,8 +2434,9 @@ end
 $$;
 
 -- functions/fn_job_claim.sql
--- Claims the best claimable job of these kinds, or none (§5.2, §8.3, DP3 §3.1). Returns 0 or 1 row; with
--- the substrate off, none. A refusal is raised as D4500 (contract of §8.5 for row-returning functions).
+-- Claims the best claimable job of these kinds, or none (§5.2, §8.3, DP3 §3.1). Returns 0 or 1 row;
+-- with the substrate off, none. A refusal is raised as D4500 (contract of §8.5 for row-returning
+-- functions).
 -- Refusals: isolation_level, invalid_argument, config_invalid.
 create function public.fn_job_claim(
   p_kinds text[],
@@ -2426,9 +2471,9 @@ end
 $$;
 
 -- functions/fn_job_claim_batch.sql
--- Claims up to p_limit jobs under the rules of fn_job_claim, returned in claim order (§10.1). A claim
--- that is rolled back leaves no trace. Refusals, raised as D4500: isolation_level, invalid_argument,
--- config_invalid.
+-- Claims up to p_limit jobs under the rules of fn_job_claim, returned in claim order (§10.1). A
+-- claim that is rolled back leaves no trace. Refusals, raised as D4500: isolation_level,
+-- invalid_argument, config_invalid.
 create function public.fn_job_claim_batch(
   p_kinds text[],
   p_lease_name text,
@@ -2463,8 +2508,9 @@ end
 $$;
 
 -- functions/fn_job_lease_renew.sql
--- Moves the end of a live lease (§8.3): to least(now + ttl, leased_at + max_hold_seconds). Never shortens
--- it, never resurrects one that is over. Writes no audit row of its own, only that of a refusal.
+-- Moves the end of a live lease (§8.3): to least(now + ttl, leased_at + max_hold_seconds). Never
+-- shortens it, never resurrects one that is over. Writes no audit row of its own, only that of a
+-- refusal.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, job_not_found, already_terminal,
 -- not_leased, lease_token_mismatch, lease_expired, lease_held_too_long.
 create function public.fn_job_lease_renew(
@@ -2519,8 +2565,8 @@ end
 $$;
 
 -- functions/fn_job_progress.sql
--- Says that the work has begun or goes on (§6.7): leased → in_progress; again it only records. Does not
--- extend the lease.
+-- Says that the work has begun or goes on (§6.7): leased → in_progress; again it only records. Does
+-- not extend the lease.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, actor_required, job_not_found,
 -- already_terminal, not_leased, lease_token_mismatch, lease_expired.
 create function public.fn_job_progress(
@@ -2556,9 +2602,9 @@ end
 $$;
 
 -- functions/fn_job_succeed.sql
--- Ends a lease with success (§6.7). A leased job passes through in_progress in the same statement, and
--- the audit shows both steps. Asked again with the token that succeeded, it answers the same and adds
--- already_applied.
+-- Ends a lease with success (§6.7). A leased job passes through in_progress in the same statement,
+-- and the audit shows both steps. Asked again with the token that succeeded, it answers the same
+-- and adds already_applied.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, actor_required, job_not_found,
 -- already_terminal, not_leased, lease_token_mismatch, lease_expired.
 create function public.fn_job_succeed(
@@ -2609,9 +2655,9 @@ end
 $$;
 
 -- functions/fn_job_fail_transient.sql
--- Ends a lease with a failure that another attempt may cure (§8.1, §8.2, DP3 §3.3): below the maximum the
--- job waits for its back-off, at the maximum it is dead. The error texts may hold anything: they are
--- cleaned and cut, and the transition always happens.
+-- Ends a lease with a failure that another attempt may cure (§8.1, §8.2, DP3 §3.3): below the
+-- maximum the job waits for its back-off, at the maximum it is dead. The error texts may hold
+-- anything: they are cleaned and cut, and the transition always happens.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, actor_required, job_not_found,
 -- already_terminal, not_leased, lease_token_mismatch, lease_expired.
 create function public.fn_job_fail_transient(
@@ -2633,7 +2679,8 @@ declare
   v_process_after timestamptz;
   v_outcome jsonb;
 begin
-  v_call := dot_queue.lease_call('fn_job_fail_transient', p_job_id, p_lease_token, p_actor, null, null);
+  v_call := dot_queue.lease_call('fn_job_fail_transient', p_job_id, p_lease_token, p_actor, null,
+                                 null);
   if v_call.answer is not null then
     return v_call.answer;
   end if;
@@ -2672,8 +2719,8 @@ end
 $$;
 
 -- functions/fn_job_fail_permanent.sql
--- Ends a lease with a failure that no attempt can cure (§8.5, DP3 §3.4): the job is dead at once, its
--- attempts raised to the maximum in the queue and kept true in the dead letter.
+-- Ends a lease with a failure that no attempt can cure (§8.5, DP3 §3.4): the job is dead at once,
+-- its attempts raised to the maximum in the queue and kept true in the dead letter.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, actor_required,
 -- acknowledgement_required, job_not_found, already_terminal, not_leased, lease_token_mismatch,
 -- lease_expired.
@@ -2713,8 +2760,8 @@ end
 $$;
 
 -- functions/fn_job_move_to_dead_letter.sql
--- Moves a held job to its dead letter (DP3 §3.4). Internal: no role may call it. The failure paths and
--- the reaper go through the same helper.
+-- Moves a held job to its dead letter (DP3 §3.4). Internal: no role may call it. The failure paths
+-- and the reaper go through the same helper.
 -- Refusals: invalid_argument, job_not_found, already_terminal, not_leased.
 create function public.fn_job_move_to_dead_letter(
   p_job_id uuid,
@@ -2743,9 +2790,11 @@ begin
     v_refusal := case
       when not found then dot_queue.refusal('job_not_found', jsonb_build_object('job_id', p_job_id))
       when v_status in ('succeeded', 'dead_letter', 'cleaned') then
-        dot_queue.refusal('already_terminal', jsonb_build_object('job_id', p_job_id, 'status', v_status))
+        dot_queue.refusal('already_terminal',
+          jsonb_build_object('job_id', p_job_id, 'status', v_status))
       when v_status in ('queued', 'retry_waiting') then
-        dot_queue.refusal('not_leased', jsonb_build_object('job_id', p_job_id, 'status', v_status))
+        dot_queue.refusal('not_leased',
+          jsonb_build_object('job_id', p_job_id, 'status', v_status))
     end;
   end if;
   if v_refusal is not null then
@@ -2758,11 +2807,11 @@ end
 $$;
 
 -- functions/fn_job_lease_reaper.sql
--- The safety net (§8.3, §15.5, DP3 §3.6): ends leases that have expired, oldest first, skipping what is
--- locked. Set-based; row by row only when that raises, so that a row which cannot be written is reported
--- and stops no other. Such a row does not count toward the limit.
--- Answers {refused, reaped, dead_lettered, skipped: [{job_id, sqlstate}], runtime_leases_deleted}; reaped
--- counts every lease that ended, dead_lettered those of them whose job died.
+-- The safety net (§8.3, §15.5, DP3 §3.6): ends leases that have expired, oldest first, skipping
+-- what is locked. Set-based; row by row only when that raises, so that a row which cannot be
+-- written is reported and stops no other. Such a row does not count toward the limit.
+-- Answers {refused, reaped, dead_lettered, skipped: [{job_id, sqlstate}], runtime_leases_deleted};
+-- reaped counts every lease that ended, dead_lettered those of them whose job died.
 -- Refusals: substrate_disabled, isolation_level, invalid_argument, reaper_disabled.
 create function public.fn_job_lease_reaper(p_limit integer default 1000)
 returns jsonb
@@ -2837,8 +2886,8 @@ end
 $$;
 
 -- functions/fn_job_promote_due.sql
--- Makes due rows claimable, of every kind, earliest first (§8.1, DP3 §3.3). A claim does so itself while
--- queue.retry.promoter is `claim`; with `job` this function alone does.
+-- Makes due rows claimable, of every kind, earliest first (§8.1, DP3 §3.3). A claim does so itself
+-- while queue.retry.promoter is `claim`; with `job` this function alone does.
 -- Answers {refused, promoted}. Refusals: substrate_disabled, isolation_level, invalid_argument.
 create function public.fn_job_promote_due(p_limit integer default 1000)
 returns jsonb
@@ -2863,7 +2912,8 @@ begin
     return dot_queue.refuse('fn_job_promote_due', null, null, v_refusal);
   end if;
 
-  -- The earliest p_limit due rows over all kinds decide how many each kind may have, so that none starves.
+  -- The earliest p_limit due rows over all kinds decide how many each kind may have, so that none
+  -- starves.
   for v_share in
     select d.job_kind, count(*)::integer as rows
       from (
@@ -2897,8 +2947,9 @@ end
 $$;
 
 -- functions/fn_job_dead_letter_triage_update.sql
--- Records what a person decided of a dead letter (§8.4, DLQ governance). Writes the dead letter's triage
--- columns and nothing else; a NULL note keeps the note that is there. Works while the substrate is off.
+-- Records what a person decided of a dead letter (§8.4, DLQ governance). Writes the dead letter's
+-- triage columns and nothing else; a NULL note keeps the note that is there. Works while the
+-- substrate is off.
 -- Refusals: isolation_level, invalid_argument, invalid_triage_status, actor_required,
 -- dead_letter_not_found.
 create function public.fn_job_dead_letter_triage_update(
@@ -2925,7 +2976,9 @@ begin
     case when p_dead_letter_id is null then
       dot_queue.invalid_argument('p_dead_letter_id', 'required')
     end,
-    case when p_triage_status is null then dot_queue.invalid_argument('p_triage_status', 'required') end,
+    case when p_triage_status is null then
+      dot_queue.invalid_argument('p_triage_status', 'required')
+    end,
     case when p_triage_status <> all (v_allowed) then
       dot_queue.refusal('invalid_triage_status',
         jsonb_build_object('got', left(p_triage_status, 200), 'allowed', to_jsonb(v_allowed)))
@@ -2969,8 +3022,9 @@ end
 $$;
 
 -- functions/fn_job_dead_letter_requeue_dry_run.sql
--- What a requeue would do, without doing anything (§8.4, DLQ governance): the operator reads would_action.
--- The first obstacle wins: the gate, a dead letter that is resolved, a live job of the same key.
+-- What a requeue would do, without doing anything (§8.4, DLQ governance): the operator reads
+-- would_action. The first obstacle wins: the gate, a dead letter that is resolved, a live job of
+-- the same key.
 -- Refusals: invalid_argument, dead_letter_not_found.
 create function public.fn_job_dead_letter_requeue_dry_run(p_dead_letter_id uuid)
 returns jsonb
@@ -3093,9 +3147,10 @@ end
 $$;
 
 -- functions/fn_job_seed.sql
--- Inserts the default configuration, the executor that the rule ships (dot_iu, for every kind) and the
--- time of the install, where they are absent (DP3 §10). Idempotent. install.sql calls it; with the
--- extension its user does, because an extension script must not insert into a table that is dumped.
+-- Inserts the default configuration, the executor that the rule ships (dot_iu, for every kind) and
+-- the time of the install, where they are absent (DP3 §10). Idempotent. install.sql calls it; with
+-- the extension its user does, because an extension script must not insert into a table that is
+-- dumped.
 -- Answers {refused, inserted}. Refusals: isolation_level.
 create function public.fn_job_seed()
 returns jsonb
@@ -3141,7 +3196,8 @@ end
 $$;
 
 -- functions/fn_job_config_get.sql
--- One configuration value (DP3 §3.2): what is configured, what is in force, and what is wrong with it.
+-- One configuration value (DP3 §3.2): what is configured, what is in force, and what is wrong with
+-- it.
 -- Answers {refused, key, value, in_force, default, problem}. Refusals: invalid_argument.
 create function public.fn_job_config_get(p_key text)
 returns jsonb
@@ -3157,7 +3213,8 @@ declare
   v_kind text;
 begin
   if v_catalogue_key is null then
-    return dot_queue.invalid_argument('p_key', case when p_key is null then 'required' else 'unknown key' end);
+    return dot_queue.invalid_argument('p_key',
+      case when p_key is null then 'required' else 'unknown key' end);
   end if;
   if v_catalogue_key <> p_key then
     v_kind := substr(p_key, length(v_catalogue_key) - length('default') + 1);
@@ -3175,14 +3232,18 @@ begin
     'key', p_key,
     'value', v_value,
     'in_force', dot_queue.config(v_catalogue_key, v_kind),
-    'default', (select k.default_value from dot_queue.config_catalogue k where k.key = v_catalogue_key),
+    'default', (
+      select k.default_value
+        from dot_queue.config_catalogue k
+       where k.key = v_catalogue_key
+    ),
     'problem', v_problem);
 end
 $$;
 
 -- functions/fn_job_config_set.sql
--- Sets one configuration value, checked against the catalogue and against the other values, and audited
--- (DP3 §3.2, §7). A NULL value removes a kind's own key, and only such a key.
+-- Sets one configuration value, checked against the catalogue and against the other values, and
+-- audited (DP3 §3.2, §7). A NULL value removes a kind's own key, and only such a key.
 -- Answers {refused, key, value_from, value_to}. Refusals: isolation_level, invalid_argument,
 -- actor_required.
 create function public.fn_job_config_set(p_key text, p_value text, p_actor text default null)
@@ -3232,13 +3293,15 @@ begin
   end;
   perform dot_queue.audit('fn_job_config_set', p_actor, null, null, null, null,
     jsonb_build_object('key', p_key, 'value_from', v_from, 'value_to', p_value));
-  return jsonb_build_object('refused', false, 'key', p_key, 'value_from', v_from, 'value_to', p_value);
+  return jsonb_build_object('refused', false, 'key', p_key, 'value_from', v_from,
+                            'value_to', p_value);
 end
 $$;
 
 -- functions/fn_job_executor_set.sql
--- Registers an executor for a kind, or '*' for all, or takes it away with p_enabled false (§11.5). Jobs
--- that are already queued keep running; the gap view names those whose executor was taken away.
+-- Registers an executor for a kind, or '*' for all, or takes it away with p_enabled false (§11.5).
+-- Jobs that are already queued keep running; the gap view names those whose executor was taken
+-- away.
 -- Answers {refused, executor, job_kind, enabled}. Refusals: isolation_level, invalid_argument,
 -- actor_required.
 create function public.fn_job_executor_set(
@@ -3255,14 +3318,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_problem text := dot_queue.name_problem(p_executor);
-  v_kind_problem text := case when p_job_kind is distinct from '*' then dot_queue.kind_problem(p_job_kind) end;
+  v_kind_problem text := case
+    when p_job_kind is distinct from '*' then dot_queue.kind_problem(p_job_kind)
+  end;
   v_refusal jsonb;
   v_from boolean;
 begin
   v_refusal := coalesce(
     dot_queue.gate('fn_job_executor_set'),
     case when v_problem is not null then dot_queue.invalid_argument('p_executor', v_problem) end,
-    case when v_kind_problem is not null then dot_queue.invalid_argument('p_job_kind', v_kind_problem) end,
+    case when v_kind_problem is not null then
+      dot_queue.invalid_argument('p_job_kind', v_kind_problem)
+    end,
     case when p_enabled is null then dot_queue.invalid_argument('p_enabled', 'required') end,
     dot_queue.actor_refusal(p_actor));
   if v_refusal is not null then
@@ -3292,11 +3359,13 @@ $$;
 -- Dead letters of both layers (DP3 §3.5), to the letter.
 create view public.v_dead_letter_all as
   select 'event'::text as layer, e.event_ref as key, e.event_domain, e.event_type, e.route_code,
-         e.failure_code, e.attempts, e.first_failed_at, e.last_failed_at, e.resolved_at, e.resolution
+         e.failure_code, e.attempts, e.first_failed_at, e.last_failed_at,
+         e.resolved_at, e.resolution
     from dot_queue.host_event_dead_letter e
   union all
   select 'job'::text as layer, d.job_id::text as key, d.event_domain, d.job_kind, d.executor,
-         d.failure_code, d.attempts, d.first_failed_at, d.last_failed_at, d.resolved_at, d.resolution
+         d.failure_code, d.attempts, d.first_failed_at, d.last_failed_at,
+         d.resolved_at, d.resolution
     from public.job_dead_letter d;
 
 -- views/v_job_dead_letter.sql
@@ -3343,12 +3412,15 @@ create view public.v_lease_active as
    where q.status in ('leased', 'in_progress');
 
 -- views/v_queue_config.sql
--- Every key of the catalogue and of its families: configured value, value in force, default, problem.
+-- Every key of the catalogue and of its families: configured value, value in force, default,
+-- problem.
 create view public.v_queue_config as
   select k.key,
          v.value,
-         case when v.problem is null then coalesce(v.value, k.default_value) else k.default_value end
-           as in_force,
+         case
+           when v.problem is null then coalesce(v.value, k.default_value)
+           else k.default_value
+         end as in_force,
          k.default_value,
          p.problem,
          k.description
@@ -3363,21 +3435,26 @@ create view public.v_queue_config as
    where v.catalogue_key is distinct from v.key;
 
 -- views/v_job_silent_gap.sql
--- What has gone silent (§15.5): must be empty in a healthy system. For every job that is not over there
--- is a time after which a reason here names it. One branch a reason; bounds come from the configuration.
+-- What has gone silent (§15.5): must be empty in a healthy system. For every job that is not over
+-- there is a time after which a reason here names it. One branch a reason; bounds come from the
+-- configuration.
 create view public.v_job_silent_gap as
   with bound as (
-    select max(c.value) filter (where c.key = 'queue.job_substrate.enabled') = 'false' as substrate_off,
+    select max(c.value) filter (where c.key = 'queue.job_substrate.enabled') = 'false'
+             as substrate_off,
            make_interval(secs =>
              (max(c.value) filter (where c.key = 'queue.lease_reaper.cadence_seconds'))::integer
              + (max(c.value) filter (where c.key = 'queue.lease_reaper.grace_seconds'))::integer)
              as reap_within,
-           make_interval(secs =>
-             (max(c.value) filter (where c.key = 'queue.lease.max_hold_seconds'))::integer) as hold_within,
-           make_interval(secs =>
-             (max(c.value) filter (where c.key = 'queue.gap.retry_due_seconds'))::integer) as due_within,
-           make_interval(secs =>
-             (max(c.value) filter (where c.key = 'queue.gap.ready_seconds'))::integer) as ready_within,
+           make_interval(secs => (
+             max(c.value) filter (where c.key = 'queue.lease.max_hold_seconds')
+           )::integer) as hold_within,
+           make_interval(secs => (
+             max(c.value) filter (where c.key = 'queue.gap.retry_due_seconds')
+           )::integer) as due_within,
+           make_interval(secs => (
+             max(c.value) filter (where c.key = 'queue.gap.ready_seconds')
+           )::integer) as ready_within,
            make_interval(secs => least(
              (max(c.value) filter (where c.key = 'queue.lease.ttl_seconds.default'))::integer,
              (
@@ -3417,7 +3494,8 @@ create view public.v_job_silent_gap as
        and not q.claimable
        and q.process_after < b.at - b.due_within
     union all
-    select 'ready_unclaimed', q.job_id, q.job_kind, q.status, greatest(q.enqueued_at, q.process_after),
+    select 'ready_unclaimed', q.job_id, q.job_kind, q.status,
+           greatest(q.enqueued_at, q.process_after),
            greatest(q.enqueued_at, q.process_after) + b.ready_within
       from bound b
       join public.job_queue q on q.status = 'queued'
@@ -3463,7 +3541,8 @@ create view public.v_job_silent_gap as
                 and 'job:' || q.job_id = l.lease_name
            )
     union all
-    -- Measured from the later of the install and the last sweep; never installed counts as for ever.
+    -- Measured from the later of the install and the last sweep; never installed counts as for
+    -- ever.
     select 'reaper_stale', null, null, null, s.last_at, s.last_at + b.sweep_within
       from bound b
      cross join lateral (
@@ -3514,8 +3593,9 @@ create view public.v_job_silent_gap as
 
 -- views/v_queue_health.sql
 -- The health of the queue, one signal a row (DP3 §8, Điều 45 §15.5). Counts stop at
--- queue.health.count_cap; level then says `at_least`, unless the bound is passed already. Levels: ok,
--- alarm, at_least, none (a signal without a bound). Never reads v_job_retry_pressure, a full scan.
+-- queue.health.count_cap; level then says `at_least`, unless the bound is passed already. Levels:
+-- ok, alarm, at_least, none (a signal without a bound). Never reads v_job_retry_pressure, a full
+-- scan.
 create view public.v_queue_health as
   with c as (
     select jsonb_object_agg(f.key, f.value) as config,
@@ -3619,7 +3699,8 @@ create view public.v_queue_health as
                     ) x
            ) n
     union all
-    select 'dead_letters_open', n.rows, (c.config ->> 'queue.health.dead_letters_open_max')::numeric,
+    select 'dead_letters_open', n.rows,
+           (c.config ->> 'queue.health.dead_letters_open_max')::numeric,
            n.rows >= cap.rows
       from c
      cross join cap
@@ -3692,8 +3773,9 @@ create view public.v_queue_health as
     from signal s;
 
 -- grants.sql
--- The whole privilege model (§11.5, DP3 §6) on one screen. PUBLIC has nothing, no role has DML on any
--- table; public functions run as dot_queue_owner, which owns everything and can do nothing else.
+-- The whole privilege model (§11.5, DP3 §6) on one screen. PUBLIC has nothing, no role has DML on
+-- any table; public functions run as dot_queue_owner, which owns everything and can do nothing
+-- else.
 
 -- The owner must be able to create for the moment of the hand-over, and only then.
 grant usage, create on schema public to dot_queue_owner;
@@ -3717,7 +3799,8 @@ begin
      order by 1
   loop
     execute format('alter %s owner to dot_queue_owner', v_object.name);
-    execute format('revoke all on %s from public', regexp_replace(v_object.name, '^(view|table) ', ''));
+    execute format('revoke all on %s from public',
+                   regexp_replace(v_object.name, '^(view|table) ', ''));
   end loop;
   for v_object in
     select p.oid::regprocedure as name
@@ -3737,7 +3820,8 @@ revoke create on schema public from dot_queue_owner;
 revoke all on schema dot_queue from public;
 
 -- The host's tables keep their owner; ours may use them.
-grant select, insert, update, delete on public.dot_config, public.dot_iu_runtime_lease to dot_queue_owner;
+grant select, insert, update, delete on public.dot_config, public.dot_iu_runtime_lease
+to dot_queue_owner;
 grant select, insert on public.event_pending, public.dot_iu_command_run to dot_queue_owner;
 grant select on public.iu_route_dead_letter to dot_queue_owner;
 
@@ -3791,19 +3875,19 @@ grant select on
 to dot_auditor;
 
 -- By column: never a payload, never a token.
-grant select (job_id, job_kind, event_domain, executor, idempotency_key, priority, status, claimable,
-              process_after, enqueued_at, attempts, lease_name, lease_holder, leased_at, leased_until,
-              ended_by, first_failed_at, last_error, last_error_at, finished_at)
+grant select (job_id, job_kind, event_domain, executor, idempotency_key, priority, status,
+              claimable, process_after, enqueued_at, attempts, lease_name, lease_holder, leased_at,
+              leased_until, ended_by, first_failed_at, last_error, last_error_at, finished_at)
   on public.job_queue to dot_auditor;
-grant select (dead_letter_id, job_id, job_kind, event_domain, executor, idempotency_key, failure_code,
-              failure_detail, attempts, first_failed_at, last_failed_at, resolved_at, resolution,
+grant select (dead_letter_id, job_id, job_kind, event_domain, executor, idempotency_key,
+              failure_code, failure_detail, attempts, first_failed_at, last_failed_at, resolved_at, resolution,
               resolution_note, triage_status, triage_note, triaged_at, triaged_by)
   on public.job_dead_letter to dot_auditor;
 grant select on public.dot_iu_command_run to dot_auditor;
 
 -- extension/mark_for_dump.sql
--- A dump of the database holds these rows; everything else comes back with the extension itself. The
--- catalogue of configuration keys is not among them: it belongs to the release.
+-- A dump of the database holds these rows; everything else comes back with the extension itself.
+-- The catalogue of configuration keys is not among them: it belongs to the release.
 select pg_catalog.pg_extension_config_dump('public.dot_config', '');
 select pg_catalog.pg_extension_config_dump('public.dot_iu_runtime_lease', '');
 select pg_catalog.pg_extension_config_dump('public.iu_route_dead_letter', '');

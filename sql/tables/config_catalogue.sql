@@ -1,6 +1,6 @@
--- Every configuration key of the queue, with type, bounds and default (§8.1–§8.3, DP3 §3.2, §7). The
--- one place: reading, checking, seeding and reporting all go by this table. It holds no state of a
--- deployment and is never dumped as part of the extension; a release rewrites it.
+-- Every configuration key of the queue, with type, bounds and default (§8.1–§8.3, DP3 §3.2, §7).
+-- The one place: reading, checking, seeding and reporting all go by this table. It holds no state
+-- of a deployment and is never dumped as part of the extension; a release rewrites it.
 create table dot_queue.config_catalogue (
   key text not null,
   value_type text not null,

@@ -1,5 +1,5 @@
--- Dead letters of jobs (§8.4, DP3 §3.5 option B). Its own key, so that a job which is replayed and dies
--- again has two; no foreign key, so that a dead letter outlives everything.
+-- Dead letters of jobs (§8.4, DP3 §3.5 option B). Its own key, so that a job which is replayed and
+-- dies again has two; no foreign key, so that a dead letter outlives everything.
 create table public.job_dead_letter (
   dead_letter_id uuid not null default gen_random_uuid(),
   job_id uuid not null,

@@ -14,4 +14,5 @@ create table public.job_executor (
     job_kind ~ '^[a-z][a-z0-9_]{0,62}$' and job_kind not in ('default', 'lease_reaper')))
 );
 
-comment on table public.job_executor is 'Registered executors and the kinds they may work (Điều 45 §11.5)';
+comment on table public.job_executor is
+  'Registered executors and the kinds they may work (Điều 45 §11.5)';

@@ -1,5 +1,5 @@
--- The queue (DP2 as DP3 extends it). Each invariant is a named constraint, so that neither code nor a
--- hand-written UPDATE breaks it (§6.7, §7, §8.3).
+-- The queue (DP2 as DP3 extends it). Each invariant is a named constraint, so that neither code nor
+-- a hand-written UPDATE breaks it (§6.7, §7, §8.3).
 create table public.job_queue (
   job_id uuid not null default gen_random_uuid(),
   job_kind text not null,
@@ -19,8 +19,8 @@ create table public.job_queue (
   lease_token uuid,
   leased_at timestamptz,
   leased_until timestamptz,
-  -- The token whose lease ended last, the function that ended it and what it answered: an answer that
-  -- was lost on the way can be asked for again. Cleared only by a replay.
+  -- The token whose lease ended last, the function that ended it and what it answered: an answer
+  -- that was lost on the way can be asked for again. Cleared only by a replay.
   ended_token uuid,
   ended_by text,
   first_failed_at timestamptz,
@@ -68,11 +68,13 @@ create table public.job_queue (
   constraint job_queue_payload_object_check check (jsonb_typeof(payload) = 'object'),
   constraint job_queue_payload_size_check check (octet_length(payload::text) <= 8192),
   constraint job_queue_payload_vector_check check (not jsonb_path_exists(payload,
-    'strict $.** ? (@.type() == "array" && @.size() > 64 && !exists(@[*] ? (@.type() != "number")))'))
+    'strict $.** ? (@.type() == "array" && @.size() > 64
+                    && !exists(@[*] ? (@.type() != "number")))'))
 )
 with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
 
-comment on table public.job_queue is 'Jobs and their leases (Điều 45 §5.2, §6.7, §7, §8). Written only by fn_job_*';
+comment on table public.job_queue is
+  'Jobs and their leases (Điều 45 §5.2, §6.7, §7, §8). Written only by fn_job_*';
 
 -- One active job per key (§7, first layer).
 create unique index job_queue_active_key_idx on public.job_queue (idempotency_key)

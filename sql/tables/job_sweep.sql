@@ -1,5 +1,6 @@
--- One row a call of the reaper or the promoter, append-only (§8.3, §15.5): a reaper that no longer runs
--- must be seen. A row of its own for each call, because two reapers must not wait for each other here.
+-- One row a call of the reaper or the promoter, append-only (§8.3, §15.5): a reaper that no longer
+-- runs must be seen. A row of its own for each call, because two reapers must not wait for each
+-- other here.
 create table public.job_sweep (
   sweep_id bigint generated always as identity,
   command text not null,

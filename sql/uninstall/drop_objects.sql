@@ -1,5 +1,5 @@
--- Drops what install.sql created. Without CASCADE on what others can see: an object of somebody else that
--- depends on the queue stops the uninstall.
+-- Drops what install.sql created. Without CASCADE on what others can see: an object of somebody
+-- else that depends on the queue stops the uninstall.
 drop trigger dot_config_dieu45_guard on public.dot_config;
 
 drop view
@@ -27,8 +27,9 @@ begin
 end
 $$;
 
--- A host's own tables are left without the rows and indexes that are the queue's. Through the views, as
--- everything else, and the queue itself never deletes audit: the right is granted for this moment.
+-- A host's own tables are left without the rows and indexes that are the queue's. Through the
+-- views, as everything else, and the queue itself never deletes audit: the right is granted for
+-- this moment.
 grant delete on public.dot_iu_command_run to dot_queue_owner;
 delete from dot_queue.host_config c
  where c.key in (select v.key from dot_queue.config_value v);

@@ -1,5 +1,5 @@
--- Drops the roles that the install created and nothing uses: no member but us, no object or grant here or
--- in another database.
+-- Drops the roles that the install created and nothing uses: no member but us, no object or grant
+-- here or in another database.
 revoke all on schema public from dot_queue_owner;
 
 do $$
@@ -9,7 +9,8 @@ begin
   for v_role in
     select r.rolname
       from pg_catalog.pg_roles r
-     where r.rolname in ('dot_executor', 'dot_producer', 'workflow_admin', 'dot_auditor', 'dot_queue_owner')
+     where r.rolname in ('dot_executor', 'dot_producer', 'workflow_admin', 'dot_auditor',
+                         'dot_queue_owner')
        and shobj_description(r.oid, 'pg_authid') = 'created by dieu45'
        and not exists (
              select 1

@@ -21,8 +21,8 @@ begin
   if v_jobs + v_letters + v_runs > 0 then
     raise exception using
       errcode = 'D4501',
-      message = format('the queue is in use: %s jobs, %s dead letters, %s audit rows', v_jobs, v_letters,
-                       v_runs),
+      message = format('the queue is in use: %s jobs, %s dead letters, %s audit rows', v_jobs,
+                       v_letters, v_runs),
       hint = 'To delete them too: psql -c "set dieu45.purge = ''yes''" -f sql/uninstall.sql';
   end if;
 end

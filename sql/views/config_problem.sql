@@ -1,5 +1,6 @@
--- Everything that is wrong with the configuration: missing keys, values that the catalogue refuses, and
--- values that do not fit each other (DP3 §10: the reaper's cadence is below half of every lease).
+-- Everything that is wrong with the configuration: missing keys, values that the catalogue refuses,
+-- and values that do not fit each other (DP3 §10: the reaper's cadence is below half of every
+-- lease).
 create view dot_queue.config_problem as
   with integers as (
     select v.key, v.catalogue_key, v.value::bigint as number
@@ -59,8 +60,9 @@ create view dot_queue.config_problem as
       join ttl t on t.number < b.number
      where b.key = 'queue.lease.min_ttl_seconds'
     union all
-    select x.key, format('queue.lease.max_hold_seconds (%s) must not be below queue.lease.max_ttl_seconds (%s)',
-                         h.number, m.number)
+    select x.key,
+           format('queue.lease.max_hold_seconds (%s) must not be below '
+                  'queue.lease.max_ttl_seconds (%s)', h.number, m.number)
       from bound h
       join bound m on m.key = 'queue.lease.max_ttl_seconds'
        and h.number < m.number

@@ -1,18 +1,23 @@
--- What has gone silent (§15.5): must be empty in a healthy system. For every job that is not over there
--- is a time after which a reason here names it. One branch a reason; bounds come from the configuration.
+-- What has gone silent (§15.5): must be empty in a healthy system. For every job that is not over
+-- there is a time after which a reason here names it. One branch a reason; bounds come from the
+-- configuration.
 create view public.v_job_silent_gap as
   with bound as (
-    select max(c.value) filter (where c.key = 'queue.job_substrate.enabled') = 'false' as substrate_off,
+    select max(c.value) filter (where c.key = 'queue.job_substrate.enabled') = 'false'
+             as substrate_off,
            make_interval(secs =>
              (max(c.value) filter (where c.key = 'queue.lease_reaper.cadence_seconds'))::integer
              + (max(c.value) filter (where c.key = 'queue.lease_reaper.grace_seconds'))::integer)
              as reap_within,
-           make_interval(secs =>
-             (max(c.value) filter (where c.key = 'queue.lease.max_hold_seconds'))::integer) as hold_within,
-           make_interval(secs =>
-             (max(c.value) filter (where c.key = 'queue.gap.retry_due_seconds'))::integer) as due_within,
-           make_interval(secs =>
-             (max(c.value) filter (where c.key = 'queue.gap.ready_seconds'))::integer) as ready_within,
+           make_interval(secs => (
+             max(c.value) filter (where c.key = 'queue.lease.max_hold_seconds')
+           )::integer) as hold_within,
+           make_interval(secs => (
+             max(c.value) filter (where c.key = 'queue.gap.retry_due_seconds')
+           )::integer) as due_within,
+           make_interval(secs => (
+             max(c.value) filter (where c.key = 'queue.gap.ready_seconds')
+           )::integer) as ready_within,
            make_interval(secs => least(
              (max(c.value) filter (where c.key = 'queue.lease.ttl_seconds.default'))::integer,
              (
@@ -52,7 +57,8 @@ create view public.v_job_silent_gap as
        and not q.claimable
        and q.process_after < b.at - b.due_within
     union all
-    select 'ready_unclaimed', q.job_id, q.job_kind, q.status, greatest(q.enqueued_at, q.process_after),
+    select 'ready_unclaimed', q.job_id, q.job_kind, q.status,
+           greatest(q.enqueued_at, q.process_after),
            greatest(q.enqueued_at, q.process_after) + b.ready_within
       from bound b
       join public.job_queue q on q.status = 'queued'
@@ -98,7 +104,8 @@ create view public.v_job_silent_gap as
                 and 'job:' || q.job_id = l.lease_name
            )
     union all
-    -- Measured from the later of the install and the last sweep; never installed counts as for ever.
+    -- Measured from the later of the install and the last sweep; never installed counts as for
+    -- ever.
     select 'reaper_stale', null, null, null, s.last_at, s.last_at + b.sweep_within
       from bound b
      cross join lateral (

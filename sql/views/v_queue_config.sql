@@ -1,9 +1,12 @@
--- Every key of the catalogue and of its families: configured value, value in force, default, problem.
+-- Every key of the catalogue and of its families: configured value, value in force, default,
+-- problem.
 create view public.v_queue_config as
   select k.key,
          v.value,
-         case when v.problem is null then coalesce(v.value, k.default_value) else k.default_value end
-           as in_force,
+         case
+           when v.problem is null then coalesce(v.value, k.default_value)
+           else k.default_value
+         end as in_force,
          k.default_value,
          p.problem,
          k.description

@@ -1,6 +1,7 @@
 -- The health of the queue, one signal a row (DP3 §8, Điều 45 §15.5). Counts stop at
--- queue.health.count_cap; level then says `at_least`, unless the bound is passed already. Levels: ok,
--- alarm, at_least, none (a signal without a bound). Never reads v_job_retry_pressure, a full scan.
+-- queue.health.count_cap; level then says `at_least`, unless the bound is passed already. Levels:
+-- ok, alarm, at_least, none (a signal without a bound). Never reads v_job_retry_pressure, a full
+-- scan.
 create view public.v_queue_health as
   with c as (
     select jsonb_object_agg(f.key, f.value) as config,
@@ -104,7 +105,8 @@ create view public.v_queue_health as
                     ) x
            ) n
     union all
-    select 'dead_letters_open', n.rows, (c.config ->> 'queue.health.dead_letters_open_max')::numeric,
+    select 'dead_letters_open', n.rows,
+           (c.config ->> 'queue.health.dead_letters_open_max')::numeric,
            n.rows >= cap.rows
       from c
      cross join cap
