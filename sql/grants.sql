@@ -105,7 +105,7 @@ grant select (job_id, job_kind, event_domain, executor, idempotency_key, priorit
               leased_until, ended_by, first_failed_at, last_error, last_error_at, finished_at)
   on public.job_queue to dot_auditor;
 grant select (dead_letter_id, job_id, job_kind, event_domain, executor, idempotency_key,
-              failure_code, failure_detail, attempts, first_failed_at, last_failed_at, resolved_at, resolution,
-              resolution_note, triage_status, triage_note, triaged_at, triaged_by)
+              failure_code, failure_detail, attempts, first_failed_at, last_failed_at, resolved_at,
+              resolution, resolution_note, triage_status, triage_note, triaged_at, triaged_by)
   on public.job_dead_letter to dot_auditor;
 grant select on public.dot_iu_command_run to dot_auditor;
