@@ -33,12 +33,14 @@ function wantsColor(): boolean {
 }
 
 function ioOf(): Io {
-  const drawable = stdout.isTTY && env.TERM !== 'dumb' && env.CI === undefined;
+  const drawable =
+    stdout.isTTY && stdout.columns > 0 && env.TERM !== 'dumb' && env.CI === undefined;
   return {
     out: stdout,
     err: stderr,
     color: wantsColor(),
-    width: stdout.isTTY ? stdout.columns : COLUMNS_OFF_TERMINAL,
+    // A terminal that does not know its size says 0.
+    width: (stdout.isTTY && stdout.columns) || COLUMNS_OFF_TERMINAL,
     root,
     cwd: process.cwd(),
     env,

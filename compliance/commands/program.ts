@@ -51,8 +51,7 @@ function gateCommand(io: Io, end: (code: number) => void): Command {
     .description('start a server, install sql/, check every clause, exit by verdict')
     .option(
       '--target <server>',
-      'embedded, embedded:16, local:/path/to/bin or postgres://…',
-      'embedded',
+      'embedded, embedded:16, local:/path/to/bin or postgres://… (default: embedded)',
     )
     .option('--only <ids>', 'only these clauses or checks: s8.3,s7 (repeatable)', commaList, [])
     .option('--profile <name>', 'ci, release or post-migrate', 'ci')

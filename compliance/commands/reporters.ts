@@ -1,6 +1,6 @@
 /** `--reporter name[:path]`: who reads a run, and where what they write goes. */
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { KitError, messageOf } from '../errors.ts';
 import { didYouMean } from '../manifest/suggest.ts';
 import { humanReporter, type HumanOptions } from '../report/human.ts';
@@ -66,7 +66,7 @@ export function openReporters(
           verbose: options.verbose,
           timings: options.timings,
           ...(io.terminal === undefined ? {} : { terminal: io.terminal }),
-          ...(options.out === undefined ? {} : { evidence: options.out }),
+          ...(options.out === undefined ? {} : { evidence: shown(options.out, io.cwd) }),
         })
       : undefined;
   return {
@@ -83,6 +83,12 @@ export function openReporters(
       human?.end(report);
     },
   };
+}
+
+/** A path as people would type it from here. */
+function shown(path: string, cwd: string): string {
+  const near = relative(cwd, resolve(cwd, path));
+  return near.startsWith('..') || near === '' ? path : near;
 }
 
 function parseReporter(text: string, env: Io['env']): Wanted {

@@ -1,6 +1,7 @@
 /** The report for people: a line a clause as it finishes, then failures in full, then the last line. */
 import type { Lang } from '../types.ts';
 import type { OnEvent } from '../run/events.ts';
+import { taskName } from '../run/plan.ts';
 import { lastLine } from '../verdict/merge.ts';
 import { failureBlocks } from './failures.ts';
 import type { Layout } from './lines.ts';
@@ -58,6 +59,7 @@ export function humanReporter(options: HumanOptions): Reporter {
     if (event.is === 'clause_done') say(clauseLine(event.result, layout));
     if (!verbose) return;
     if (event.is === 'phase') say(style.dim(`  ${event.text}`));
+    if (event.is === 'task_started') say(style.dim(`  ${taskName(event.task)}`));
     if (event.is === 'progress')
       say(style.dim(visible(`  ${event.task.specs[0]?.id ?? ''}: ${event.text}`)));
     if (event.is === 'check_done') {
