@@ -12,11 +12,10 @@ import type { Env } from './fetch.ts';
 import { probe, serverIdentity, type Identity } from './identity.ts';
 import { startKeeper, type Keeper } from './keeper.ts';
 import { killServer } from './kill.ts';
+import { candidateFolders } from './places.ts';
 import { copyPrograms } from './programs.ts';
 import { settingsText } from './settings.ts';
 
-/** A socket path is limited to 107 bytes on Linux and 103 on macOS; the socket's own name takes 14. */
-const MAX_FOLDER_BYTES = 103 - '/.s.PGSQL.5432'.length;
 const START_LIMIT_MS = 60_000;
 
 export type Programs =
@@ -52,7 +51,7 @@ export type ClusterOptions = {
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const { signal } = options;
   signal.throwIfAborted();
-  const identity = serverIdentity();
+  const identity = await serverIdentity();
   const keeper = await openKeeper(options, identity);
   try {
     const bin = await placePrograms(options.programs, keeper, identity);
@@ -95,7 +94,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** The first of the places that takes a short path and that the server's user may write to. */
+/** The first of the places that the server's user may write to. */
 async function openKeeper(
   options: ClusterOptions,
   identity: Identity | undefined,
@@ -107,11 +106,9 @@ async function openKeeper(
     // initdb would otherwise guess the zone by comparing all of them.
     TZ,
   };
-  const places = [...new Set([options.tmpDir, '/tmp'])]
-    .map((place) => join(place, `d45-${randomBytes(5).toString('hex')}`))
-    .filter((folder) => Buffer.byteLength(folder) <= MAX_FOLDER_BYTES);
+  const name = `d45-${randomBytes(5).toString('hex')}`;
   let refused: unknown;
-  for (const folder of places) {
+  for (const folder of candidateFolders(options.tmpDir, name)) {
     try {
       return await startKeeper(folder, identity, env);
     } catch (error) {
@@ -135,9 +132,11 @@ async function placePrograms(
     await copyPrograms(programs.native, tree, identity);
     bin = join(tree, 'bin');
   }
-  for (const program of ['postgres', 'initdb']) {
-    const inTheWay = await probe(join(bin, program), identity);
+  const names = ['postgres', 'initdb'];
+  const probes = await Promise.all(names.map((program) => probe(join(bin, program), identity)));
+  for (const [index, inTheWay] of probes.entries()) {
     if (inTheWay !== undefined) {
+      const program = names[index] ?? '';
       const who = identity ? ` as user ${identity.uid} (PostgreSQL refuses to run as root)` : '';
       throw new KitError(
         69,
@@ -213,7 +212,10 @@ async function refusal(what: string, keeper: Keeper): Promise<KitError> {
   } catch {
     // The folder may be gone; then there is no log to show.
   }
-  return new KitError(69, `${what}\n${log}`.trim(), 'run "dieu45 doctor" to see what is missing');
+  const hint = log.includes('could not look up effective user')
+    ? 'initdb needs a name for the user that runs it: add the user to /etc/passwd'
+    : 'run "dieu45 doctor" to see what is missing';
+  return new KitError(69, `${what}\n${log}`.trim(), hint);
 }
 
 /** Waits for a promise unless the signal comes first; the keeper ends what was running. */

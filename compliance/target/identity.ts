@@ -3,16 +3,29 @@
  * user; anybody else runs it as they are.
  */
 import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { geteuid } from 'node:process';
 
 export type Identity = { uid: number; gid: number };
 
-/** `nobody` on every Linux distribution, and a number that needs no entry in /etc/passwd. */
-const UNPRIVILEGED: Identity = { uid: 65534, gid: 65534 };
+const NOBODY: Identity = { uid: 65534, gid: 65534 };
 
 /** The user to run the server as, or undefined when it is the kit's own. */
-export function serverIdentity(): Identity | undefined {
-  return geteuid?.() === 0 ? UNPRIVILEGED : undefined;
+export async function serverIdentity(): Promise<Identity | undefined> {
+  if (geteuid?.() !== 0) return undefined;
+  return unprivilegedUser(await readFile('/etc/passwd', 'utf8').catch(() => ''));
+}
+
+/**
+ * The unprivileged user of a machine, from the text of its /etc/passwd: initdb runs only as a user
+ * that has a name. Everywhere in use today that is 65534; older systems have `nobody` elsewhere. Pure.
+ */
+export function unprivilegedUser(passwd: string): Identity {
+  const users = passwd.split('\n').map((line) => line.split(':'));
+  const known =
+    users.find((fields) => Number(fields[2]) === NOBODY.uid) ??
+    users.find((fields) => fields[0] === 'nobody' && Number(fields[2]) > 0);
+  return known ? { uid: Number(known[2]), gid: Number(known[3]) } : NOBODY;
 }
 
 /**

@@ -14,10 +14,10 @@ import type { Identity } from './identity.ts';
  *
  * - Signals are ignored, and so are they in the children until those install their own handlers,
  *   which initdb and postgres do. Ctrl-C therefore reaches the kit alone.
- * - One thing runs at a time, in the background, so that the end of the pipe is seen meanwhile; the
- *   file `busy` stands while it does. At the end SIGQUIT goes to the process group: initdb gives up,
- *   postgres shuts down at once. It is repeated, since a process that has not installed its handler
- *   yet misses it.
+ * - Things run in the background, so that the end of the pipe is seen meanwhile.
+ * - At the end SIGQUIT goes to the process group, and the server shuts down at once. It is repeated
+ *   while the file `running` stands, since a process that has no handler yet misses it. initdb, which
+ *   takes a second, is waited for: its backends do not release shared memory when they are signalled.
  * - A server that was killed leaves its lock file and a shared memory segment behind. A standalone
  *   backend takes the segment over and releases it when it ends; it may have to wait until the last
  *   orphaned backend is gone.
@@ -32,30 +32,28 @@ while IFS= read -r word; do
   case $word in
     bin=*) bin=\${word#bin=} ;;
     initdb=*)
-      : >"$folder/busy"
       (
         "$bin/initdb" -N -D "$folder/data" -U postgres -A trust -E UTF8 --locale="\${word#initdb=}" \\
           </dev/null >>"$folder/log" 2>&1
-        code=$?
-        rm -f "$folder/busy"
-        echo "initdb $code"
+        echo "initdb $?"
       ) & ;;
     start)
-      : >"$folder/busy"
+      : >"$folder/running"
       (
         "$bin/postgres" -D "$folder/data" </dev/null >>"$folder/log" 2>&1
         code=$?
-        rm -f "$folder/busy"
+        rm -f "$folder/running"
         echo "stopped $code"
       ) & ;;
   esac
 done
 tries=0
-while [ -f "$folder/busy" ] && [ "$tries" -lt 600 ]; do
+while [ -f "$folder/running" ] && [ "$tries" -lt 600 ]; do
   kill -QUIT 0
   tries=$((tries + 1))
   sleep 0.05
 done
+wait
 tries=0
 while [ -f "$folder/data/postmaster.pid" ] && [ "$tries" -lt 50 ]; do
   "$bin/postgres" --single -D "$folder/data" template1 </dev/null >>"$folder/log" 2>&1 && break

@@ -14,7 +14,8 @@ export function settingsText(
   const timezone = (env.TZ ?? '').replace(/^:/, '') || 'UTC';
   const settings: Record<string, string> = {
     listen_addresses: '',
-    unix_socket_directories: folder,
+    // A list: quotes keep a folder with a comma in its name in one piece.
+    unix_socket_directories: `"${folder.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     port: '5432',
     max_connections: '200',
