@@ -1,9 +1,9 @@
 -- Enqueues up to 1000 jobs (§10.1): result i belongs to item i, and a refused item undoes no other.
 -- Item keys are the argument names of fn_job_enqueue without p_. Inserts in key order: two batches
 -- in opposite order would otherwise deadlock on each other's keys.
--- Answers {refused, results: [as fn_job_enqueue]}. Refusals of the batch: substrate_disabled,
--- isolation_level, invalid_argument, actor_required; of an item also item_failed {sqlstate}, when
--- the row cannot be written.
+-- Answers {refused, results: [as fn_job_enqueue]}. An item may be refused as by fn_job_enqueue, or
+-- item_failed {sqlstate} when its row cannot be written.
+-- Refusals: substrate_disabled, isolation_level, invalid_argument, actor_required, item_failed.
 create function public.fn_job_enqueue_batch(p_jobs jsonb, p_actor text default null)
 returns jsonb
 language plpgsql
