@@ -52,7 +52,8 @@ export type Clause = {
   label: string;
   title: Text;
   statement: Text;
-  /** 0–1: how much harm a breach does. */
+  /** What a breach does to those who rely on the queue, and how much of that, 0–1. */
+  harm?: Text;
   impact: number;
   /** First release that it applies to, and the first that it no longer does. */
   since: string;

@@ -84,6 +84,9 @@ function statement(clause: Clause, page: Page): string[] {
   return [
     ...wrap(clause.statement[options.lang], io.width, '  '),
     '',
+    ...(clause.harm === undefined
+      ? []
+      : wrap(`${word.harm}: ${clause.harm[options.lang]}`, io.width, '  ')),
     ...wrap(facts, io.width, '  ').map((line) => style.dim(line)),
     ...(keys.length === 0
       ? []
@@ -158,11 +161,14 @@ function openQuestions(clause: Clause, page: Page): string[] {
       const { decision } = question;
       const answer =
         decision.is === 'open'
-          ? `${word.open}, ${word.proposed} ${question.proposed}`
-          : `${decision.value} (${decision.date})`;
+          ? `${word.open}; ${word.proposed}: ${question.proposed}`
+          : `${word.ratified} ${decision.date}: ${decision.value}`;
       const key = question.key === undefined ? '' : ` (${question.key})`;
-      const text = `${question.question[options.lang]} ${answer}${key}`;
-      return wrap(text, io.width, `  ${question.id}  `);
+      const first = `  ${question.id}  `;
+      return [
+        ...wrap(question.question[options.lang], io.width, first),
+        ...wrap(answer + key, io.width, ' '.repeat(first.length)),
+      ];
     }),
   ];
 }

@@ -3,10 +3,11 @@ import type { Lang } from '../types.ts';
 const en = {
   /** Columns that the names of fields take. */
   columns: 12,
+  harm: 'A breach means',
   impact: 'impact',
   ofOne: 'of 1',
   release: 'release',
-  selfTest: 'self_test',
+  selfTest: 'answers in self_test',
   notApplicable: 'does not apply',
   nothingBuilt: 'Nothing proves it yet: every check is planned, so the clause is not reviewed.',
   proves: 'What proves it',
@@ -24,6 +25,7 @@ const en = {
   reproduce: 'reproduce',
   questions: "The Council's questions",
   open: 'open',
+  ratified: 'ratified on',
   proposed: 'proposed',
 };
 
@@ -34,10 +36,11 @@ export type ExplainWords = Readonly<Record<keyof Omit<typeof en, 'columns'>, str
 
 const vi: ExplainWords = {
   columns: 13,
+  harm: 'Khi bị vi phạm',
   impact: 'mức ảnh hưởng',
   ofOne: 'trên 1',
   release: 'phiên bản',
-  selfTest: 'self_test',
+  selfTest: 'trả lời trong self_test',
   notApplicable: 'không áp dụng',
   nothingBuilt:
     'Chưa có gì chứng minh: mọi phép kiểm mới chỉ được dự kiến, nên điều khoản này chưa được xem xét.',
@@ -56,6 +59,7 @@ const vi: ExplainWords = {
   reproduce: 'chạy lại',
   questions: 'Câu hỏi dành cho Hội đồng',
   open: 'chưa quyết định',
+  ratified: 'phê chuẩn ngày',
   proposed: 'đề xuất',
 };
 

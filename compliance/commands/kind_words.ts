@@ -20,11 +20,11 @@ export const kindWords: Readonly<Record<Kind, Text>> = {
   },
   claimers: {
     en: 'separate worker processes and a judge of their recorded history',
-    vi: 'nhiều tiến trình worker riêng và bộ phán xét lịch sử đã ghi',
+    vi: 'nhiều tiến trình worker riêng, lịch sử ghi lại được đem ra đánh giá',
   },
   timed: {
     en: 'a real clock and real kills',
-    vi: 'đồng hồ thực và tiến trình bị kill thực sự',
+    vi: 'đồng hồ thực, tiến trình bị kill thật',
   },
   matrix: {
     en: 'every combination of a table',

@@ -1,6 +1,7 @@
 /** `list`: the clauses, and by what kinds of check each is proven. */
 import { readManifest } from '../manifest/load.ts';
 import { fit, styleOf, widthOf } from '../report/style.ts';
+import { wordsOf } from '../report/words.ts';
 import type { CheckSpec, Clause, Lang, Manifest } from '../types.ts';
 import { type ExitCode, exits } from '../verdict/exit.ts';
 import type { Io } from './io.ts';
@@ -23,18 +24,8 @@ export function listJson({ clauses }: Manifest): string {
 type Row = { label: string; id: string; title: string; built: string; planned: string };
 
 const words = {
-  en: {
-    planned: 'planned',
-    clauses: 'clauses',
-    checks: 'checks',
-    more: 'tells what a clause says and what proves it',
-  },
-  vi: {
-    planned: 'chưa làm',
-    clauses: 'điều khoản',
-    checks: 'phép kiểm',
-    more: 'cho biết điều khoản nói gì và được chứng minh bằng gì',
-  },
+  en: { clauses: 'clauses', more: 'tells what a clause says and what proves it' },
+  vi: { clauses: 'điều khoản', more: 'cho biết điều khoản nói gì và được chứng minh bằng gì' },
 } as const;
 
 /** A line a clause: label, id, title, built checks by kind, how many are planned. */
@@ -44,7 +35,7 @@ export function listText(
   io: Pick<Io, 'color' | 'width' | 'self'>,
 ): string {
   const style = styleOf(io.color);
-  const word = words[lang];
+  const word = { ...wordsOf(lang), ...words[lang] };
   const rows = manifest.clauses.map((clause) => rowOf(clause, lang));
   const columns = (key: keyof Row): number => Math.max(...rows.map((row) => widthOf(row[key])));
   const fixed = columns('label') + columns('id') + columns('planned') + 8;
@@ -81,7 +72,7 @@ function rowOf(clause: Clause, lang: Lang): Row {
     id: clause.id,
     title: clause.title[lang],
     built: countsByKind(clause.checks.filter((spec) => !isPlanned(spec))),
-    planned: planned === 0 ? '' : `${planned} ${words[lang].planned}`,
+    planned: planned === 0 ? '' : `${planned} ${wordsOf(lang).planned}`,
   };
 }
 

@@ -87,7 +87,7 @@ function buildClause(data: ClauseData, source: Source, path: Path): Clause {
       buildCheck(check, data.id, source, [...path, 'checks', index]),
     ),
     at: source.at(path),
-    ...optional({ until: data.until, notApplicable: data.not_applicable }),
+    ...optional({ harm: data.harm, until: data.until, notApplicable: data.not_applicable }),
   };
 }
 

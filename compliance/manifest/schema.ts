@@ -160,6 +160,10 @@ export const clauseSchema = z.strictObject({
   label: filled.describe('For display only, as the design documents cite it: §8.3.'),
   title,
   statement,
+  harm: z
+    .strictObject({ en: filled, vi: vietnamese })
+    .optional()
+    .describe('What a breach does to those who rely on the queue.'),
   impact: z.number().min(0).max(1).describe('How much harm a breach does, 0 to 1.'),
   since: release.describe('First release that the clause applies to.'),
   until: release.optional().describe('First release that it no longer applies to.'),
