@@ -1,4 +1,4 @@
 /** The SQL substrate as the kit sees it: read, installed, and compared object by object. */
-export { installSubstrate } from './install.ts';
+export { installSubstrate, uninstallSubstrate } from './install.ts';
 export { parseInstall, readInstall, type SqlFile } from './read.ts';
 export { hashObjects, type CatalogObject } from './snapshot.ts';

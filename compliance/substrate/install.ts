@@ -11,7 +11,15 @@ import { readInstall, type SqlFile } from './read.ts';
  * connection is thrown as it is.
  */
 export async function installSubstrate(session: Session, sqlDir: string): Promise<void> {
-  const files = await readInstall(sqlDir);
+  await runFiles(session, await readInstall(sqlDir));
+}
+
+/** Takes the substrate away, as `psql -f uninstall.sql` would; refuses while it is in use (D4501). */
+export async function uninstallSubstrate(session: Session, sqlDir: string): Promise<void> {
+  await runFiles(session, await readInstall(sqlDir, 'uninstall.sql'));
+}
+
+async function runFiles(session: Session, files: readonly SqlFile[]): Promise<void> {
   await session.query('begin');
   try {
     for (const file of files) await runFile(session, file);

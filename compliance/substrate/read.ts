@@ -14,19 +14,22 @@ export type SqlFile = { file: string; sql: string };
 export type Include = { path: string; line: number };
 
 /**
- * The files that `install.sql` of this folder names, in load order.
+ * The files that `install.sql` of this folder names, in load order; `uninstall.sql` is read alike.
  * Throws KitError 70 with file:line:col for a line that it may not hold, and for a file that is missing.
  */
-export async function readInstall(sqlDir: string): Promise<SqlFile[]> {
-  const contents = join(basename(sqlDir), 'install.sql');
+export async function readInstall(
+  sqlDir: string,
+  table: 'install.sql' | 'uninstall.sql' = 'install.sql',
+): Promise<SqlFile[]> {
+  const contents = join(basename(sqlDir), table);
   let text: string;
   try {
-    text = await readFile(join(sqlDir, 'install.sql'), 'utf8');
+    text = await readFile(join(sqlDir, table), 'utf8');
   } catch (error) {
     throw new KitError(
       70,
       `${contents}:1:1: ${messageOf(error)}`,
-      'name the folder that holds install.sql',
+      `name the folder that holds ${table}`,
     );
   }
   return Promise.all(
@@ -49,7 +52,7 @@ export function parseInstall(text: string, file: string): Include[] {
     throw new KitError(
       70,
       `${file}:${line}:1: ${what}`,
-      'install.sql may hold \\ir lines between begin; and commit;, \\set ON_ERROR_STOP on, and comments',
+      'a table of contents may hold \\ir lines between begin; and commit;, \\set ON_ERROR_STOP on, and comments',
     );
   };
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
