@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { KitError } from '../errors.ts';
 import { parseManifest } from './parse.ts';
+import { ratifiedSchema } from './ratified.ts';
 import { goodManifest } from './samples.ts';
 import { jsonSchemaOf, manifestSchema } from './schema.ts';
 
@@ -130,4 +132,12 @@ test('the JSON Schema and the parser accept and refuse the same shapes', () => {
     { numRuns: 250 },
   );
   expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(20);
+});
+
+test.for([
+  ['dieu45', manifestSchema],
+  ['ratified', ratifiedSchema],
+] as const)('the schema that editors read beside %s.yaml is this one', ([name, schema]) => {
+  const file = new URL(`../../selftest/${name}.schema.json`, import.meta.url);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject(jsonSchemaOf(schema));
 });
