@@ -3,9 +3,7 @@
  * Knows nothing of where the server comes from.
  */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { messageOf } from '../errors.ts';
 import type { Need, Server, Session } from '../types.ts';
 import { openSandbox } from './sandbox.ts';
 import { openSession } from './session.ts';
@@ -22,10 +20,6 @@ export type ServerParts = {
   restart?(): Promise<void>;
   close(): Promise<void>;
 };
-
-/** How long a clone waits for others to leave its template. */
-const CLONE_LIMIT_MS = 10_000;
-const OBJECT_IN_USE = '55006';
 
 /** Makes a Server over connections that work. Throws what the first connection throws. */
 export async function makeServer(parts: ServerParts): Promise<Server> {
@@ -46,7 +40,7 @@ export async function makeServer(parts: ServerParts): Promise<Server> {
 
   const create = async (database: string, from: string): Promise<void> => {
     made.add(database);
-    await clone(admin, database, from);
+    await admin.query(`create database "${database}" template "${from}"`);
   };
   const drop = async (database: string): Promise<void> => {
     await admin.query(`drop database if exists "${database}" with (force)`);
@@ -63,7 +57,8 @@ export async function makeServer(parts: ServerParts): Promise<Server> {
         await using session = await openSession(parts.connection(database), `dieu45 build ${name}`);
         await fill(session);
       }
-      // Nobody may connect any more: a connection would stand in the way of cloning.
+      // Nobody may connect any more, since a connection would stand in the way of cloning. One that is
+      // still leaving does not: the server itself waits 5 s for it.
       await admin.query(`alter database "${database}" allow_connections false`);
     } catch (error) {
       await drop(database);
@@ -123,23 +118,6 @@ async function readVersion(admin: pg.Pool): Promise<number> {
     `select current_setting('server_version_num') as version`,
   );
   return Number(rows[0]?.version);
-}
-
-/** Clones a database, waiting for backends that are still leaving the template. */
-async function clone(admin: pg.Pool, database: string, from: string): Promise<void> {
-  const deadline = Date.now() + CLONE_LIMIT_MS;
-  for (;;) {
-    try {
-      await admin.query(`create database "${database}" template "${from}"`);
-      return;
-    } catch (error) {
-      const inUse = (error as { code?: string }).code === OBJECT_IN_USE;
-      if (!inUse || Date.now() > deadline) {
-        throw new Error(`cannot clone ${from}: ${messageOf(error)}`, { cause: error });
-      }
-      await pause(20);
-    }
-  }
 }
 
 /** Ends what a check left running, a blocked or looping backend included. */

@@ -2,6 +2,7 @@
  * Time travel (architecture.md, invariants): the rows move into the past, never the clock.
  */
 import type { Session } from '../types.ts';
+import { silently } from './silently.ts';
 
 /**
  * Shifts every timestamp of every row in this database into the past, whatever the tables are
@@ -11,12 +12,9 @@ import type { Session } from '../types.ts';
  * Waits at most 5 s for a row that another session holds, then raises 55P03.
  */
 export async function shiftTimestamps(owner: Session, seconds: number): Promise<void> {
-  const tables = await owner.query<{ relation: string; sets: string }>(TABLES);
-  await owner.query('begin; set local lock_timeout = 5000; ' + SILENCE_TRIGGERS);
+  await owner.query('begin; set local lock_timeout = 5000');
   try {
-    for (const { relation, sets } of tables) {
-      await owner.query(`update ${relation} set ${sets}`, [seconds]);
-    }
+    await shiftWithin(owner, seconds);
     await owner.query('commit');
   } catch (error) {
     await owner.query('rollback');
@@ -24,10 +22,18 @@ export async function shiftTimestamps(owner: Session, seconds: number): Promise<
   }
 }
 
-const SILENCE_TRIGGERS = `
-  select set_config('session_replication_role', 'replica', true)
-  from pg_catalog.pg_roles
-  where rolname = current_user and rolsuper`;
+/**
+ * The same inside the session's open transaction, for a check that rolls back what it built. The
+ * transaction goes on as it was.
+ */
+export async function shiftWithin(session: Session, seconds: number): Promise<void> {
+  const tables = await session.query<{ relation: string; sets: string }>(TABLES);
+  await silently(session, async () => {
+    for (const { relation, sets } of tables) {
+      await session.query(`update ${relation} set ${sets}`, [seconds]);
+    }
+  });
+}
 
 const TABLES = `
   select

@@ -57,7 +57,7 @@ describe('installing', () => {
     ],
     [
       'a column that is not there',
-      "create view v as\n  select 'ă' as a, nowhere from t;",
+      "create view v as\n  select 'ă' as a, nowhere from public.t;",
       /^sql\/functions\/x\.sql:2:20: .*nowhere.*42703/,
     ],
     [
