@@ -23,8 +23,9 @@ export const run: RunCheck = async function* (task, sandbox, { root }) {
 };
 
 async function* observe(rule: Rule, session: Session): AsyncGenerator<Observation> {
-  await session.query('begin transaction read only');
   try {
+    for (const statement of rule.stage) await session.query(statement);
+    await session.query('begin transaction read only');
     const [count] = await session.query<{ looked_at: number }>(rule.countQuery);
     const lookedAt = count?.looked_at ?? 0;
     if (lookedAt === 0) {

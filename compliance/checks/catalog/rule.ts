@@ -4,15 +4,20 @@
  * The query begins with a CTE named `expected`, the list of what must be there, and its main part
  * joins the catalog to that list from the left. So an object that is missing is a row, and the
  * length of the list says how much was looked at: no rule can be green on an empty database.
+ *
+ * A rule over data may set its stage by `\ir`: what it includes runs before it, in a throwaway
+ * database only.
  */
 import { CoverageError } from '../../errors.ts';
 import type { Where } from '../../types.ts';
 import { lex, type Token } from '../pgtap/lexer.ts';
-import { readScript, showWhere } from '../pgtap/script.ts';
+import { readScript, showWhere, type Step } from '../pgtap/script.ts';
 
 export type Rule = {
   /** What holds when the rule is green: the first sentence of the file's header comment. */
   title: string;
+  /** Statements of included files, in order. */
+  stage: readonly string[];
   query: string;
   /** The same list, counted: one row with `looked_at`. */
   countQuery: string;
@@ -21,8 +26,8 @@ export type Rule = {
 
 /** @throws CoverageError when the file is not exactly one such query; KitError 65 when it cannot be read. */
 export async function readRule(file: string, root: string, source: string): Promise<Rule> {
-  const statements = (await readScript(file, root)).filter((step) => step.is === 'sql');
-  const [only, another] = statements;
+  const statements = (await readScript(file, root)).filter(isSql);
+  const [only, another] = statements.filter(({ at }) => at.file === file);
   if (!only) throw new CoverageError(`${file} holds no query`);
   if (another) {
     throw new CoverageError(
@@ -31,10 +36,15 @@ export async function readRule(file: string, root: string, source: string): Prom
   }
   return {
     title: titleOf(source) ?? `no finding of ${file}`,
+    stage: statements.filter(({ at }) => at.file !== file).map(({ sql }) => sql),
     query: only.sql,
     countQuery: countOf(only.sql, only.at),
     at: only.at,
   };
+}
+
+function isSql(step: Step): step is Step & { is: 'sql' } {
+  return step.is === 'sql';
 }
 
 /** The header comment up to its first full stop. */
@@ -70,5 +80,6 @@ function mainSelect(tokens: readonly Token[]): Token | undefined {
 
 function definesExpected(tokens: readonly Token[]): boolean {
   const words = tokens.map(({ text }) => text.toLowerCase());
-  return words[0] === 'with' && words.indexOf('expected') < words.indexOf('select');
+  const before = words.slice(0, words.indexOf('select'));
+  return words[0] === 'with' && before.includes('expected');
 }

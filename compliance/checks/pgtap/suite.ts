@@ -5,6 +5,7 @@
  * transaction and prove nothing.
  */
 import type pg from 'pg';
+import { lineAndColumn } from '../../substrate/position.ts';
 import type { Where } from '../../types.ts';
 import type { Step } from './script.ts';
 import { tapReader, type TapReport } from './tap.ts';
@@ -85,12 +86,7 @@ function isServerError(thrown: unknown): thrown is ServerError {
 
 /** The line of the error where the server knows it, the statement's first line where not. */
 function errorPlace(step: Step & { is: 'sql' }, position: string | undefined): Where {
-  const before = position === undefined ? '' : step.sql.slice(0, Number(position) - 1);
-  const lines = before.split('\n');
-  if (lines.length === 1) return { ...step.at, col: step.at.col + before.length };
-  return {
-    file: step.at.file,
-    line: step.at.line + lines.length - 1,
-    col: (lines.at(-1)?.length ?? 0) + 1,
-  };
+  const { line, col } = lineAndColumn(step.sql, Number(position ?? 1));
+  const { at } = step;
+  return { ...at, line: at.line + line - 1, col: line === 1 ? at.col + col - 1 : col };
 }

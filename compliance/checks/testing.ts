@@ -1,0 +1,72 @@
+/** What the tests of several check kinds share: a server with the queue on it, and a check run as the runner does. Tests only. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { installSubstrate } from '../substrate/index.ts';
+import { installPgtap, openTarget } from '../target/index.ts';
+import type { CheckSpec, Kind, Observation, RunCheck, Sandbox, Server } from '../types.ts';
+
+export const ROOT = path.resolve(import.meta.dirname, '../..');
+
+/** The project's own server, with two templates: `queue` has the substrate and pgTAP, `empty` pgTAP alone. */
+export async function openQueueServer(): Promise<Server> {
+  const target = openTarget('embedded', { env: {}, tmpDir: tmpdir(), root: ROOT });
+  const server = await target.open(new AbortController().signal);
+  await server.template('queue', async (session) => {
+    await installSubstrate(session, path.join(ROOT, 'sql'));
+    await installPgtap(session);
+  });
+  await server.template('empty', async (session) => {
+    await installPgtap(session);
+  });
+  return server;
+}
+
+/** A check of this clause on this file. */
+export function spec(kind: Kind, file: string, clause: string): CheckSpec {
+  return {
+    id: `${clause}.test`,
+    clause,
+    title: 'A test.',
+    kind,
+    file,
+    params: {},
+    expects: 1,
+    mustObserve: {},
+    needs: [],
+    limitMs: 60_000,
+    at: { file: 'test.yaml', line: 1, col: 1 },
+  };
+}
+
+export type Told = { seen: Observation[]; threw: unknown };
+
+/** Runs a check to its end: what it said, and what it threw, if anything. */
+export async function told(
+  run: RunCheck,
+  sandbox: Sandbox,
+  specs: readonly [CheckSpec, ...CheckSpec[]],
+  root: string = ROOT,
+): Promise<Told> {
+  const seen: Observation[] = [];
+  const scratch = await mkdtemp(path.join(tmpdir(), 'dieu45-test-'));
+  const task = { kind: specs[0].kind, file: specs[0].file, specs };
+  const signal = new AbortController().signal;
+  try {
+    const how = { seed: 1, signal, root, scratch, progress: () => undefined };
+    for await (const one of run(task, sandbox, how)) seen.push(one);
+    return { seen, threw: undefined };
+  } catch (threw) {
+    return { seen, threw };
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
+}
+
+/** `passed`, `failed`, or the message of what was thrown. */
+export function outcome({ seen, threw }: Told): string {
+  if (threw !== undefined) return threw instanceof Error ? threw.message : JSON.stringify(threw);
+  const assertions = seen.filter((one) => one.is === 'assertion');
+  if (assertions.length === 0) return 'no assertion';
+  return assertions.every(({ ok }) => ok) ? 'passed' : 'failed';
+}
