@@ -7,7 +7,7 @@ import { version as nodeVersion } from 'node:process';
 import { openBundle } from '../evidence/bundle.ts';
 import { loadManifest } from '../manifest/load.ts';
 import { toJson } from '../report/json.ts';
-import { reportOf } from '../report/report.ts';
+import { type Report, reportOf } from '../report/report.ts';
 import { kinds } from '../run/registry.ts';
 import { runChecks, type RunOutcome } from '../run/run.ts';
 import { profileOf, select, type SelectedClause } from '../run/select.ts';
@@ -18,7 +18,7 @@ import { type ExitCode, exitOf } from '../verdict/exit.ts';
 import type { Io } from './io.ts';
 import { packageFacts } from './package.ts';
 import { publicTargetName, reproduceCommand } from './reproduce.ts';
-import { openReporters } from './reporters.ts';
+import { openReporters, type Reporters } from './reporters.ts';
 
 export type GateOptions = {
   /** As `--target` takes it; `embedded` when unset. */
@@ -44,6 +44,11 @@ const TEMPLATE = 'substrate';
 
 /** @throws KitError with its exit code; the signal's reason when interrupted. */
 export async function gate(options: GateOptions, io: Io): Promise<ExitCode> {
+  return (await judgeAll(options, io)).exit.code;
+}
+
+/** The same, for who goes on with what was found. */
+export async function judgeAll(options: GateOptions, io: Io): Promise<Report> {
   const began = performance.now();
   const startedAt = new Date().toISOString();
   const manifest = await loadManifest(
@@ -63,6 +68,8 @@ export async function gate(options: GateOptions, io: Io): Promise<ExitCode> {
     heading: heading(manifest.document, options.profile, selected, targetText, seed),
     reproduce: (checkId) => reproduceCommand(io.self, checkId, seed, options),
   });
+  const onAbort = (): void => void sayCleaning(reporters, io);
+  io.signal.addEventListener('abort', onAbort, { once: true });
   try {
     const outcome = await runChecks({
       selected,
@@ -112,10 +119,17 @@ export async function gate(options: GateOptions, io: Io): Promise<ExitCode> {
     await bundle?.write('report.json', toJson(report));
     await bundle?.commit();
     await reporters.end(report);
-    return report.exit.code;
+    return report;
   } finally {
+    io.signal.removeEventListener('abort', onAbort);
     await reporters.stop();
   }
+}
+
+/** Below the live lines, never through them. */
+async function sayCleaning(reporters: Reporters, io: Io): Promise<void> {
+  await reporters.stop();
+  io.err.write('\ninterrupted: stopping the server and removing its files; again leaves at once\n');
 }
 
 /** pgTAP first: it must not depend on anything of the substrate. */
