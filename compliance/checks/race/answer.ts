@@ -62,12 +62,16 @@ function jsonOrNull(detail: unknown): Json {
   }
 }
 
-/** Reads what a statement wants to remember; a path that leads nowhere is null. */
+/**
+ * Reads what a statement wants to remember, from the first row; from the list itself where the path
+ * begins with a number. A path that leads nowhere is null.
+ */
 export function captured(answer: Answer, capture: Readonly<Record<string, string>>): Variables {
   const value = answer.is === 'value' ? answer.value : null;
-  const root = isList(value) ? (value[0] ?? null) : value;
+  const root = (path: string): Json =>
+    isList(value) && !/^\d/.test(path) ? (value[0] ?? null) : value;
   return Object.fromEntries(
-    Object.entries(capture).map(([name, path]) => [name, follow(root, path.split('.'))]),
+    Object.entries(capture).map(([name, path]) => [name, follow(root(path), path.split('.'))]),
   );
 }
 

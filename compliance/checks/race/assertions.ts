@@ -83,31 +83,41 @@ function truthBreach(sql: string, answer: Answer): Breach | undefined {
   return value === true ? undefined : { expected, seen: showJson(value) };
 }
 
+/** One query for all invariants: a row for each breach, with the invariant's place in the list. */
+export function invariantsSql(invariants: readonly Invariant[]): string {
+  return invariants
+    .map(({ sql }, index) => `select ${index} as place, to_jsonb(r) as breach from (${sql}) r`)
+    .join('\nunion all\n');
+}
+
 /** Checks the invariants; the first that has a row, with that row. */
 export async function checkInvariants(
   invariants: readonly Invariant[],
-  order: Order,
   { control }: Theatre,
 ): Promise<Breach | undefined> {
-  for (const { name, sql } of invariants) {
-    const answer = await ask(control, sql, order.variables);
-    const rows = answer.is === 'value' ? (answer.value as readonly Json[]) : undefined;
-    if (rows?.length === 0) continue;
-    return { expected: name, seen: show(answer) };
-  }
-  return undefined;
+  if (invariants.length === 0) return undefined;
+  const { rows } = await control.client.query<{ place: number; breach: Json }>({
+    name: 'dieu45_invariants',
+    text: invariantsSql(invariants),
+  });
+  const first = rows.toSorted((a, b) => a.place - b.place)[0];
+  if (first === undefined) return undefined;
+  return { expected: invariants[first.place]?.name ?? '', seen: showJson(first.breach) };
 }
 
 /** A deadlock, an error that the scenario does not allow, or sessions that wait for nobody. */
-export function mishap({ sessions }: Scenario, { stuck, answers }: Order): Breach | undefined {
+export function mishap(
+  { sessions }: Scenario,
+  { stuck, deadlocked, answers }: Order,
+): Breach | undefined {
   const expected = 'every step ends, without an error that the scenario does not allow';
   if (stuck.length > 0) return { expected, seen: `${stuck.join(' and ')} waits for ever` };
+  if (deadlocked.length > 0) return { expected, seen: `a deadlock of ${deadlocked.join(' and ')}` };
   for (const { steps } of sessions) {
     for (const { name, raises } of steps) {
       const answer = answers.get(name);
       if (answer?.is !== 'error' || raises.includes(answer.code)) continue;
-      const what = answer.code === '40P01' ? 'a deadlock' : `an error`;
-      return { expected, seen: `${what} at ${name}: ${answer.code} ${answer.message}` };
+      return { expected, seen: `an error at ${name}: ${answer.code} ${answer.message}` };
     }
   }
   return undefined;

@@ -23,6 +23,7 @@ export const run: RunCheck = async function* (task, sandbox, how) {
   const invariants = await loadInvariants(INVARIANTS, root);
   await using theatre = await openTheatre(sandbox, first);
   yield { is: 'count', name: 'steered_functions', value: theatre.steered };
+  let orders = 0;
   for (const scenario of scenarios) {
     const label = scenario.case === '' ? task.file : `${task.file} (${scenario.case})`;
     try {
@@ -30,17 +31,23 @@ export const run: RunCheck = async function* (task, sandbox, how) {
         seed,
         signal,
         invariants,
-        progress: (orders) => {
-          how.progress(`${label}: order ${orders}`);
+        progress: (order) => {
+          how.progress(`${label}: order ${order}`);
         },
       });
       yield* mine(task, observations(rehearsal));
       yield* countsOf(rehearsal.counts);
       refuseIdle(scenario, rehearsal, task.file);
+      orders += rehearsal.counts.orders;
     } catch (thrown) {
       yield missingPart(thrown);
       return;
     }
+  }
+  if (first.clock === 'steered' && theatre.steered === 0) {
+    throw new CoverageError(
+      `no function reads clock_timestamp(): ${orders} orders ran without a clock`,
+    );
   }
 };
 

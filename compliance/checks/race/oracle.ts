@@ -101,6 +101,12 @@ async function runSerially(
       });
     }
   }
+  // Now that no transaction is open: inside a failed one the setting could not be taken back.
+  if (held.size > 0) {
+    for (const session of theatre.sessions.values()) {
+      await session.client.query('set lock_timeout = 0');
+    }
+  }
   const state = await theatre.stage.state();
   return normalise(inStepOrder(scenario, memory.answers), state, nameIds(base));
 }
@@ -124,11 +130,11 @@ async function whileHeld(
         [findRow(row, variables)],
       );
     }
-    await session?.client.query(`set lock_timeout = ${HELD_WAIT_MS}`);
+    // Inside a transaction that has failed this is refused, and then no step will wait either.
+    await session?.client.query(`set lock_timeout = ${HELD_WAIT_MS}`).catch(() => undefined);
     await work();
   } finally {
     await locker.client.query('rollback');
-    await session?.client.query('set lock_timeout = 0').catch(() => undefined);
   }
 }
 

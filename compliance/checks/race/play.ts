@@ -37,6 +37,8 @@ export type Played = {
   forks: readonly Fork[];
   /** Sessions that waited for something that nobody was left to release. */
   stuck: readonly string[];
+  /** Sessions that were seen to wait for each other, even where a function caught the deadlock. */
+  deadlocked: readonly string[];
 };
 
 export type Stage = {
@@ -56,6 +58,7 @@ export async function play(cast: readonly Performer[], stage: Stage): Promise<Pl
   const moves: Move[] = [];
   const forks: Fork[] = [];
   const flights = new Map<string, Flight>();
+  const deadlocked = new Set<string>();
   let current: string | undefined;
   try {
     for (;;) {
@@ -74,10 +77,11 @@ export async function play(cast: readonly Performer[], stage: Stage): Promise<Pl
       const upcoming = known(performer.upcoming(), 'its next move');
       await stage.before?.(upcoming.step);
       flights.set(chosen, takeOff(performer, upcoming, moves));
-      await settle(flights, moves, stage);
+      await settle(flights, moves, stage, deadlocked);
     }
     const stuck = [...flights.keys()];
-    return { moves, forks, stuck };
+    const names = cast.map(({ name }) => name);
+    return { moves, forks, stuck, deadlocked: names.filter((name) => deadlocked.has(name)) };
   } finally {
     await bringDown(flights, stage.watch);
   }
@@ -108,7 +112,12 @@ function takeOff(performer: Performer, upcoming: Upcoming, moves: Move[]): Fligh
 }
 
 /** Waits until every flight has landed or waits for another session that is not waiting for it. */
-async function settle(flights: Map<string, Flight>, moves: Move[], stage: Stage): Promise<void> {
+async function settle(
+  flights: Map<string, Flight>,
+  moves: Move[],
+  stage: Stage,
+  deadlocked: Set<string>,
+): Promise<void> {
   const deadline = performance.now() + stage.limitMs;
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs + 1, 10)) {
     await aLanding(flights, pauseMs);
@@ -118,8 +127,9 @@ async function settle(flights: Map<string, Flight>, moves: Move[], stage: Stage)
     const waiting = await stage.watch.waiting([...flights.keys()]);
     clear(flights);
     for (const [name, { move }] of flights) note(move, waiting.get(name) ?? []);
-    const held = [...flights.keys()].every((name) => waiting.has(name) && !inCycle(name, waiting));
-    if (held) return;
+    const cycle = [...waiting.keys()].filter((name) => inCycle(name, waiting));
+    for (const name of cycle) deadlocked.add(name);
+    if (cycle.length === 0 && [...flights.keys()].every((name) => waiting.has(name))) return;
     if (performance.now() > deadline) {
       throw new Error(
         `${moves.at(-1)?.label ?? ''} set off ${[...flights.keys()].join(', ')}, which after ` +

@@ -67,7 +67,7 @@ export async function rehearse(
       if (!concerns(assertion, order)) continue;
       assertions[index]?.add(order, await check(assertion, order, theatre));
     }
-    held.add(order, await checkInvariants(invariants, order, theatre));
+    held.add(order, await checkInvariants(invariants, theatre));
     const broken = mishap(scenario, order) ?? astray(order);
     mishaps.add(order, broken);
     // An order that broke off came to nothing that a serial order could equal.

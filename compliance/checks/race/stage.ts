@@ -3,17 +3,21 @@
  * state; what it left behind can be read as one JSON value.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Sandbox, Session } from '../../types.ts';
+import type { Session } from '../../types.ts';
 import type { Json } from './variables.ts';
 
 /** Rows of every table, without columns that only number them. */
 export type State = Readonly<Record<string, readonly Json[]>>;
 
 export type Stage = {
-  /** Puts back what every table held when the stage was opened. */
-  reset(): Promise<void>;
+  /** Puts back what every table held when the stage was opened, before any set-up. */
+  clear(): Promise<void>;
+  /** Remembers what every table holds now: the state that orders begin in. */
+  save(): Promise<void>;
+  /** Puts back what was saved. */
+  restore(): Promise<void>;
   state(): Promise<State>;
-  /** Job and lease rows that some session holds locked, as table → keys. */
+  /** Job and lease rows that some session holds locked. */
   heldRows(): Promise<readonly HeldRow[]>;
 };
 
@@ -26,60 +30,76 @@ const SKIPPABLE = [
   { table: 'public.dot_iu_runtime_lease', key: 'lease_name' },
 ] as const;
 
-type Table = { name: string; columns: string; shown: string; empty: boolean };
+type Table = { name: string; columns: string; shown: string };
 
-/** Remembers what every table of the sandbox holds now, in a schema of its own. */
-export async function openStage(sandbox: Sandbox, control: Session): Promise<Stage> {
-  await control.query('create schema if not exists dieu45_stage');
-  const names = await control.query<Omit<Table, 'empty'>>(TABLES);
-  const tables: Table[] = [];
-  for (const [index, table] of names.entries()) {
-    await control.query(`create table dieu45_stage.base_${index} as table ${table.name}`);
-    const rows = await control.query(`select 1 from dieu45_stage.base_${index} limit 1`);
-    tables.push({ ...table, empty: rows.length === 0 });
-  }
-  const reset = resetSql(tables, sandbox.server.can.has('superuser'));
-  const state = stateSql(tables);
-  const present = SKIPPABLE.filter(({ table }) => names.some(({ name }) => name === table));
+/**
+ * Remembers what every table of the sandbox holds now, in a schema of its own. `keeper` is a session
+ * that does nothing else: were its setting changed back and forth, the server would throw away every
+ * plan each time.
+ */
+export async function openStage(keeper: Session, superuser: boolean): Promise<Stage> {
+  // Neither triggers nor foreign keys where the session may say so: this is no event of the queue.
+  if (superuser) await keeper.query('set session_replication_role = replica');
+  const tables = await keeper.query<Table>(TABLES);
+  await keeper.query(stageSql(tables));
+  const state = { name: 'dieu45_state', text: stateSql(tables) };
+  const present = SKIPPABLE.filter(({ table }) => tables.some(({ name }) => name === table));
+  const held = { name: 'dieu45_held', text: present.map(heldSql).join(' union all ') };
   return {
-    async reset() {
-      await retried(() => control.query(reset));
+    clear: () => retried(() => keeper.query('select dieu45_stage.clear()')),
+    restore: () => retried(() => keeper.query('select dieu45_stage.restore()')),
+    async save() {
+      await keeper.query('select dieu45_stage.save()');
     },
     async state() {
-      const [row] = await control.query<{ state: State }>(state);
-      return row?.state ?? {};
+      const { rows } = await keeper.client.query<{ state: State }>(state);
+      return rows[0]?.state ?? {};
     },
     async heldRows() {
-      const rows: HeldRow[] = [];
-      for (const { table, key } of present) {
-        const held = await control.query<{ key: string }>(
-          `select ${key}::text as key from ${table}
-            where ${key} <> all (array(select ${key} from ${table} for update skip locked))`,
-        );
-        rows.push(...held.map((row) => ({ table, key: row.key })));
-      }
+      if (present.length === 0) return [];
+      const { rows } = await keeper.client.query<HeldRow>(held);
       return rows;
     },
   };
 }
 
-/** Deletes beat truncation on tables this small: no lock that waits, no new files. */
-function resetSql(tables: readonly Table[], superuser: boolean): string {
-  return [
-    'begin',
-    // Neither triggers nor foreign keys: this is no event of the queue.
-    ...(superuser ? ['set local session_replication_role = replica'] : []),
+/**
+ * Two copies of every table, and functions that fill and use them, so that their plans are kept.
+ * Deletes beat truncation on tables this small: no lock that waits, no new files.
+ */
+function stageSql(tables: readonly Table[]): string {
+  const refill = (copy: string): string[] => [
     ...tables.map(({ name }) => `delete from ${name}`),
-    ...tables.flatMap(({ name, columns, empty }, index) =>
-      empty
-        ? []
-        : [
-            `insert into ${name} (${columns}) overriding system value ` +
-              `select ${columns} from dieu45_stage.base_${index}`,
-          ],
+    ...tables.map(
+      ({ name, columns }, index) =>
+        `insert into ${name} (${columns}) overriding system value ` +
+        `select ${columns} from dieu45_stage.${copy}_${index}`,
     ),
-    'commit',
+  ];
+  const save = tables.flatMap(({ name }, index) => [
+    `delete from dieu45_stage.saved_${index}`,
+    `insert into dieu45_stage.saved_${index} select * from ${name}`,
+  ]);
+  const procedure = (name: string, statements: readonly string[]): string =>
+    `create function dieu45_stage.${name}() returns void language plpgsql as ` +
+    `$dieu45$ begin ${['null', ...statements].join(';\n')}; end $dieu45$`;
+  return [
+    'create schema dieu45_stage',
+    ...tables.flatMap(({ name }, index) => [
+      `create table dieu45_stage.bare_${index} as table ${name}`,
+      `create table dieu45_stage.saved_${index} as table ${name}`,
+    ]),
+    procedure('clear', refill('bare')),
+    procedure('restore', refill('saved')),
+    procedure('save', save),
   ].join(';\n');
+}
+
+function heldSql({ table, key }: (typeof SKIPPABLE)[number]): string {
+  return (
+    `select '${table}' as "table", ${key}::text as key from ${table} ` +
+    `where ${key} <> all (array(select ${key} from ${table} for update skip locked))`
+  );
 }
 
 function stateSql(tables: readonly Table[]): string {

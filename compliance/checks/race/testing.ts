@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openTarget } from '../../target/index.ts';
 import { readSource } from '../../manifest/source.ts';
-import type { Observation, RunCheck, Sandbox, Server, Task } from '../../types.ts';
+import type { Observation, RunCheck, Sandbox, Server, Session, Task } from '../../types.ts';
+import { installSubstrate } from '../../substrate/index.ts';
 import { known } from './known.ts';
 import { scenariosOf } from './load.ts';
 import { rehearse, observations, type Rehearsal } from './rehearse.ts';
@@ -63,4 +64,28 @@ export async function runCheck(
   };
   for await (const one of run(task, sandbox, how)) seen.push(one);
   return seen;
+}
+
+/** Installs the queue as it stands in `sql/`. */
+export async function installQueue(session: Session): Promise<void> {
+  await installSubstrate(session, path.join(ROOT, 'sql'));
+}
+
+/** Breaks a function on purpose: each edit must find its text. */
+export async function breakFunction(
+  sandbox: Sandbox,
+  name: string,
+  edits: readonly (readonly [find: RegExp, put: string])[],
+): Promise<void> {
+  await using session = await sandbox.session('breaks a function');
+  const [row] = await session.query<{ text: string }>(
+    'select pg_catalog.pg_get_functiondef($1::regproc) as text',
+    [name],
+  );
+  let text = known(row, name).text;
+  for (const [find, put] of edits) {
+    if (!find.test(text)) throw new Error(`${name} has no ${String(find)}`);
+    text = text.replace(find, put);
+  }
+  await session.query(text);
 }
