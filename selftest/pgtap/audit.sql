@@ -131,7 +131,7 @@ select is(
       and (coalesce(r.status_from, 'null'), r.status_to) not in
         (('null', 'queued'), ('queued', 'leased'), ('leased', 'in_progress'), ('in_progress', 'in_progress'), ('in_progress', 'succeeded'),
          ('leased', 'retry_waiting'), ('in_progress', 'retry_waiting'), ('leased', 'dead_letter'), ('in_progress', 'dead_letter'), ('retry_waiting', 'queued'))),
-  null, 's6.7: every link of the audit is a documented transition');
+  null, 'd35: every link of the audit is a documented transition');
 select is(
   (select jsonb_agg(distinct coalesce(r.status_from, 'null') || '>' || r.status_to order by coalesce(r.status_from, 'null') || '>' || r.status_to) from public.dot_iu_command_run r where not r.refused and r.job_id is not null),
   '["in_progress>in_progress", "in_progress>succeeded", "leased>dead_letter", "leased>in_progress", "leased>retry_waiting", "null>queued", "queued>leased", "retry_waiting>queued"]',
@@ -180,10 +180,10 @@ select pg_temp.watch('enqueue', $$select public.fn_job_enqueue('zoned', 'test', 
 select pg_temp.claim('zoned', 90);
 set local timezone = 'America/Caracas';
 select is((pg_temp.job('zoned')).process_after, '2019-12-31 17:00:00+00'::timestamptz, 'd35: a due time is an instant, whatever the time zone');
-select ok((pg_temp.job('zoned')).leased_until between clock_timestamp() + interval '80 seconds' and clock_timestamp() + interval '90 seconds', 's8.3: a lease granted in one time zone ends at the same instant in another');
-select is(pg_temp.verdict(pg_temp.call('fn_job_lease_renew', 'zoned', '90')), 'done', 's8.3: and is renewed there');
+select ok((pg_temp.job('zoned')).leased_until between clock_timestamp() + interval '80 seconds' and clock_timestamp() + interval '90 seconds', 'd35: a lease granted in one time zone ends at the same instant in another');
+select is(pg_temp.verdict(pg_temp.call('fn_job_lease_renew', 'zoned', '90')), 'done', 'd35: and is renewed there');
 set local timezone = 'UTC';
-select is(pg_temp.fail('zoned') ->> 'status_to', 'retry_waiting', 's8.3: and ended in a third');
+select is(pg_temp.fail('zoned') ->> 'status_to', 'retry_waiting', 'd35: and ended in a third');
 select is((select count(*)::int from public.dot_iu_command_run r where r.job_id = pg_temp.id('zoned') and r.run_at between now() - interval '1 hour' and clock_timestamp()), 3, 'd35: the audit''s times are instants too');
 select is((select count(*)::int from information_schema.columns c where c.table_schema in ('public', 'dot_queue') and c.data_type = 'timestamp without time zone'), 0, 'd35: no column holds a time without its zone');
 

@@ -27,8 +27,9 @@ returns text
 language plpgsql
 as $$
 declare
-  v_delay double precision := pg_temp.delay(p_key, p_attempts);
+  v_delay double precision;
 begin
+  v_delay := pg_temp.delay(p_key, p_attempts);
   -- A microsecond is what a timestamp can tell.
   if v_delay between 0.8 * p_seconds - 0.000001 and 1.2 * p_seconds + 0.000001 then
     return 'within';

@@ -38,7 +38,7 @@ select is((select jsonb_agg(distinct r.one - 'job_id') from jsonb_array_elements
     's10.1: each result is as fn_job_enqueue answers')
   from got;
 select is((select count(*)::int from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint and r.status_from is null and r.status_to = 'queued' and r.actor = 'tester'), 20,
-  'd35: each job of a batch has its audit row');
+  's10.1: each job of a batch has its audit row');
 select is((select string_agg(q.idempotency_key, ' ' order by r.run_seq) from public.dot_iu_command_run r join public.job_queue q using (job_id) where r.run_seq > current_setting('test.mark')::bigint),
   (select string_agg(g.key, ' ' order by g.key collate "C") from given g), 's10.1: a batch inserts in key order, so that two batches cannot deadlock');
 
@@ -78,12 +78,12 @@ create temp table mixed on commit drop as
                           from bad b, lateral (values (1, b.item), (2, pg_temp.item('good_' || b.n))) i(place, item))) as answer;
 select is(m.answer -> 'results' -> (2 * (b.n - 1)) ->> 'reason', b.reason, format('s10.1: an item with %s is refused by itself', b.what))
   from bad b, mixed m order by b.n;
-select is(m.answer -> 'results' -> (2 * (b.n - 1)) ->> 'argument', b.argument, format('s8.5: an item with %s names the argument', b.what))
+select is(m.answer -> 'results' -> (2 * (b.n - 1)) ->> 'argument', b.argument, format('s10.1: an item with %s names the argument', b.what))
   from bad b, mixed m where b.argument is not null order by b.n;
 select is((select count(*)::int from public.job_queue q where q.idempotency_key like 'good\_%'), 25, 's10.1: a refused item undoes no other');
 select is((select count(*)::int from public.job_queue q where q.idempotency_key = 'bad'), 0, 's10.1: no refused item left a job');
-select is((select count(*)::int from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint and r.refused), 25, 'd31: each refused item is one audit row');
-select is((select count(*)::int from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint and not r.refused), 25, 'd35: each stored item is one audit row');
+select is((select count(*)::int from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint and r.refused), 25, 's10.1: each refused item is one audit row');
+select is((select count(*)::int from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint and not r.refused), 25, 's10.1: each stored item is one audit row');
 
 -- A row that cannot be written: not the batch's end either.
 create function pg_temp.refuse_poison()
@@ -135,10 +135,10 @@ select pg_temp.mark();
 create temp table claimed on commit drop as
   select c.* from public.fn_job_claim_batch(array['claims'], 'my_lease', 'me', 120, 10) with ordinality c;
 select is((select array_agg(c.job_id order by c.ordinality) from claimed c), w.ids[1:10], 's10.1: a batch is returned in claim order') from wanted w;
-select is((select count(distinct c.lease_token)::int from claimed c), 10, 's7: each job of a batch has a token of its own');
+select is((select count(distinct c.lease_token)::int from claimed c), 10, 's10.1: each job of a batch has a token of its own');
 select is((select count(*)::int from claimed c join public.job_queue q using (job_id) where q.lease_token = c.lease_token and q.leased_until = c.leased_until and q.attempts = c.attempts), 10, 's10.1: what a batch returns is what the rows hold');
-select is((select count(*)::int from claimed c join public.dot_iu_runtime_lease l on l.lease_name = 'job:' || c.job_id and l.lease_token = c.lease_token), 10, 's8.3: each job of a batch has its mirror');
-select is((select count(*)::int from claimed c join public.dot_iu_command_run r on r.job_id = c.job_id and r.run_seq > current_setting('test.mark')::bigint and r.status_to = 'leased'), 10, 'd35: each job of a batch has its audit row');
+select is((select count(*)::int from claimed c join public.dot_iu_runtime_lease l on l.lease_name = 'job:' || c.job_id and l.lease_token = c.lease_token), 10, 's10.1: each job of a batch has its mirror');
+select is((select count(*)::int from claimed c join public.dot_iu_command_run r on r.job_id = c.job_id and r.run_seq > current_setting('test.mark')::bigint and r.status_to = 'leased'), 10, 's10.1: each job of a batch has its audit row');
 select is(pg_temp.verdict(pg_temp.answer(format('select public.fn_job_succeed(%L, %L)', c.job_id, c.lease_token))), 'done', 's10.1: each job of a batch ends by itself')
   from claimed c where c.ordinality = 4;
 select is((select count(*)::int from public.job_queue q where q.job_kind = 'claims' and q.status = 'leased'), 9, 's10.1: and the others stay held');

@@ -56,7 +56,7 @@ select is(pg_temp.drain(array['once', 'once', 'nothing_of_this_kind']), 'once', 
 select is(pg_temp.rows($$select * from public.fn_job_claim(array['no_job_of_this_kind'], 'n', 'worker')$$), '[]', 's5.2: without a job a claim returns no row');
 select pg_temp.mark();
 select pg_temp.rows($$select * from public.fn_job_claim(array['no_job_of_this_kind'], 'n', 'worker')$$);
-select is(pg_temp.audited(), '', 'd35: an empty claim writes no audit row');
+select is(pg_temp.audited(), '', 's5.2: an empty claim writes no audit row');
 
 -- Kinds that are no kinds -----------------------------------------------------------------------------
 
@@ -91,8 +91,8 @@ select is(
 select is((select count(*)::int from given), 1, 's5.2: a claim returns one row');
 select is(
   (select jsonb_build_array(q.status, q.claimable, q.attempts, q.lease_name, q.lease_holder) from public.job_queue q where q.idempotency_key = 'given'),
-  '["leased", false, 1, "my_lease", "my_worker"]', 's6.7: the row is leased to the claimer, with one attempt more');
-select is((pg_temp.job('given')).lease_token, (select g.lease_token from given g), 's7: the token that was returned is the row''s');
+  '["leased", false, 1, "my_lease", "my_worker"]', 's5.2: the row is leased to the claimer, with one attempt more');
+select is((pg_temp.job('given')).lease_token, (select g.lease_token from given g), 's8.3: the token that was returned is the row''s');
 select is((pg_temp.job('given')).leased_until, (select g.leased_until from given g), 's8.3: the end that was returned is the row''s');
 select ok((pg_temp.job('given')).leased_at between b.at and clock_timestamp(), 's8.3: a lease begins at the moment of the claim, not of the transaction') from before_given b;
 select is((pg_temp.job('given')).leased_until - (pg_temp.job('given')).leased_at, interval '45 seconds', 's8.3: a lease lasts as long as was asked');
@@ -101,9 +101,9 @@ select is(
   (select jsonb_build_object('lease_name', 'job:' || q.job_id, 'lease_holder', 'my_worker', 'lease_token', q.lease_token, 'acquired_at', q.leased_at, 'expires_at', q.leased_until)
      from public.job_queue q where q.idempotency_key = 'given'),
   's8.3: the lease is mirrored in dot_iu_runtime_lease as job:<job_id>');
-select is(pg_temp.audited(), 'queued>leased', 'd35: a claim is one audit row');
+select is(pg_temp.audited(), 'queued>leased', 's5.2: a claim is one audit row');
 select is((select jsonb_build_array(r.actor, r.session_role, r.attempt, r.job_id) from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint),
-  jsonb_build_array('my_worker', session_user, 1, pg_temp.id('given')), 'd35: the claim''s audit row names holder, session role, attempt and job');
+  jsonb_build_array('my_worker', session_user, 1, pg_temp.id('given')), 's5.2: the claim''s audit row names holder, session role, attempt and job');
 
 select pg_temp.hold('unnamed');
 select is((pg_temp.job('unnamed')).lease_name, 'job:' || pg_temp.id('unnamed'), 's8.3: a claim that names no lease has the mirror''s name');
@@ -132,17 +132,17 @@ select is(pg_temp.rows(format($$select * from public.fn_job_claim(array['given']
 
 select pg_temp.hold('retried');
 select pg_temp.fail('retried');
-select is(pg_temp.claim('retried'), null, 's8.2: a job that waits for its retry is not claimed before its time');
+select is(pg_temp.claim('retried'), null, 's8.1: a job that waits for its retry is not claimed before its time');
 select pg_temp.make_due('retried');
 select pg_temp.mark();
 select is(pg_temp.claim('retried') ->> 'attempts', '2', 's8.1: a claim takes a job whose retry is due');
-select is(pg_temp.audited(), 'retry_waiting>queued, queued>leased', 'd35: a retry that a claim found due shows both its steps');
+select is(pg_temp.audited(), 'retry_waiting>queued, queued>leased', 's5.2: a retry that a claim found due shows both its steps');
 
 select pg_temp.enqueue('came_due', null, 0, clock_timestamp() + interval '1 hour');
 select pg_temp.age('came_due', 3601);
 select pg_temp.mark();
 select isnt(pg_temp.claim('came_due'), null, 's5.2: a claim takes a job whose time has come');
-select is(pg_temp.audited(), 'queued>leased', 'd35: making a queued job claimable is no transition');
+select is(pg_temp.audited(), 'queued>leased', 's5.2: making a queued job claimable is no transition');
 
 select pg_temp.enqueue('due_' || n, 'many_due', 0, clock_timestamp() + interval '1 hour') from generate_series(1, 130) n;
 select pg_temp.plant($$update public.job_queue q set process_after = clock_timestamp() - interval '1 minute' where q.job_kind = 'many_due'$$);
@@ -169,7 +169,7 @@ select is((pg_temp.job('ceiling')).attempts, 6, 's8.1: that claim counts as an a
 
 select pg_temp.enqueue('executor_gone');
 select pg_temp.plant($$update public.job_executor e set enabled = false$$);
-select isnt(pg_temp.claim('executor_gone'), null, 's11.5: the executor is looked at when a job is enqueued, not by the claim');
+select isnt(pg_temp.claim('executor_gone'), null, 's5.2: the executor is looked at when a job is enqueued, not by the claim');
 select pg_temp.plant($$update public.job_executor e set enabled = true$$);
 
 -- A rolled-back claim ---------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ create temp table before_undone on commit drop as select pg_temp.state() as stat
 savepoint claim;
 select pg_temp.claim('undone');
 rollback to savepoint claim;
-select is(pg_temp.state(), state, 's10.1: a claim that is rolled back leaves no trace') from before_undone;
+select is(pg_temp.state(), state, 's5.2: a claim that is rolled back leaves no trace') from before_undone;
 
 select * from finish();
 rollback;

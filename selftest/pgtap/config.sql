@@ -26,9 +26,9 @@ select is(pg_temp.in_force(d.key), d.value, format('s8.2: the default of %s', d.
 select is(pg_temp.in_force(d.key), d.value, format('s8.3: the default of %s', d.key)) from (values
   ('queue.lease.ttl_seconds.default', '600'), ('queue.lease.min_ttl_seconds', '1'), ('queue.lease.max_ttl_seconds', '86400'), ('queue.lease.max_hold_seconds', '604800'),
   ('queue.lease_reaper.enabled', 'true'), ('queue.lease_reaper.cadence_seconds', '240'), ('queue.lease_reaper.grace_seconds', '30')) d(key, value);
-select is(pg_temp.in_force(d.key), d.value, format('s7: the default of %s', d.key)) from (values
+select is(pg_temp.in_force(d.key), d.value, format('s15.5: the default of %s', d.key)) from (values
   ('queue.enqueue.dedupe_seconds', '300'), ('queue.enqueue.max_delay_seconds', '31536000')) d(key, value);
-select is(pg_temp.in_force(d.key), d.value, format('dp3.7: the default of %s', d.key)) from (values
+select is(pg_temp.in_force(d.key), d.value, format('s15.5: the default of %s', d.key)) from (values
   ('queue.job_substrate.enabled', 'true'), ('queue.dlq.replay_enabled', 'false'), ('queue.refusal.acknowledgement_required', 'false')) d(key, value);
 select is(pg_temp.in_force(d.key), d.value, format('s15.5: the default of %s', d.key)) from (values
   ('queue.gap.ready_seconds', '3600'), ('queue.gap.retry_due_seconds', '600'), ('queue.health.count_cap', '10000')) d(key, value);
@@ -42,7 +42,7 @@ select is((select jsonb_build_array(r.actor, r.job_id, r.refused) from public.do
 select ok((select r.detail::text like '%queue.retry.backoff.base_seconds%' and r.detail::text like '%"30"%' and r.detail::text like '%"45"%' from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint),
   'd35: it holds the key and both values');
 select is((select c.updated_by from public.dot_config c where c.key = 'queue.retry.backoff.base_seconds'), 'tester', 'd35: the row says who changed it');
-select is((select c.key from public.v_queue_config c where c.key = 'queue.retry.backoff.base_seconds' and c.value = '45'), 'queue.retry.backoff.base_seconds', 'dp3.8: v_queue_config shows it');
+select is((select c.key from public.v_queue_config c where c.key = 'queue.retry.backoff.base_seconds' and c.value = '45'), 'queue.retry.backoff.base_seconds', 's15.5: v_queue_config shows it');
 select is(pg_temp.set_to('queue.retry.backoff.base_seconds', '30') ->> 'refused', 'false', 's8.2: and back');
 
 select is(pg_temp.set_to('queue.retry.max_attempts.my_kind', '2') -> 'refused', 'false', 's8.1: a kind may have a maximum of its own');
@@ -58,7 +58,7 @@ select is(pg_temp.set_to(k.key, '1') ->> 'argument', 'p_key', format('s15.5: the
   ('queue.retry.max_attempts.' || repeat('k', 64))) k(key);
 select is(pg_temp.verdict(pg_temp.answer(format('select public.fn_job_config_get(%L)', k.key))), 'invalid_argument', format('s15.5: the key %s cannot be read', coalesce(k.key, 'NULL')))
   from (values (null), (''), ('queue.retry.max_attempt.default'), ('other.key')) k(key);
-select is(pg_temp.set_to('queue.retry.promoter', 'claim', '') ->> 'reason', 'actor_required', 's8.5: a change needs an actor that is more than blanks');
+select is(pg_temp.set_to('queue.retry.promoter', 'claim', '') ->> 'reason', 'actor_required', 's15.5: a change needs an actor that is more than blanks');
 
 -- Bad values, by fn_job_config_set and by hand -------------------------------------------------------------
 
@@ -74,7 +74,7 @@ insert into bad values
 select pg_temp.mark();
 create temp table before_bad on commit drop as select pg_temp.state() as state;
 select is(pg_temp.set_to(b.key, b.value) - 'problem', '{"refused": true, "reason": "invalid_argument", "argument": "p_value"}', format('s15.5: %s = "%s" is refused', b.key, b.value)) from bad b;
-select is((select count(*)::int from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint and r.refused and r.reason = 'invalid_argument'), 26, 'd31: each refused value is one audit row');
+select is((select count(*)::int from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint and r.refused and r.reason = 'invalid_argument'), 26, 's15.5: each refused value is one audit row');
 create function pg_temp.by_hand(p_statement text)
 returns text
 language plpgsql
@@ -95,7 +95,7 @@ select isnt(pg_temp.by_hand($$update public.dot_config set key = 'queue.retry.ty
 select is(pg_temp.by_hand(format('insert into public.dot_config (key, value) values (%L, ''anything'')', k.key)), 'accepted', format('s15.5: the key %s of another document passes', k.key))
   from (values ('queue.archive.path'), ('queue.other'), ('iu.anything'), ('queues.retry.x')) k(key);
 delete from public.dot_config c where c.key in ('queue.archive.path', 'queue.other', 'iu.anything', 'queues.retry.x');
-select is(pg_temp.state(), b.state, 's8.5: nothing that was refused is there') from before_bad b;
+select is(pg_temp.state(), b.state, 's15.5: nothing that was refused is there') from before_bad b;
 
 -- Rules between values (DP3 §10) -----------------------------------------------------------------------------
 

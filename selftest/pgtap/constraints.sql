@@ -81,9 +81,9 @@ select is(pg_temp.tried($$update public.job_queue set idempotency_key = 'queued'
   's7: an active job that takes another''s key');
 select is(pg_temp.tried($$insert into public.job_queue (job_kind, event_domain, executor, idempotency_key, payload)
   values ('x', 'x', 'dot_iu', 'done', '{}')$$), 'accepted', 's7: a key whose job is over is free');
-select is(pg_temp.tried($$insert into public.job_executor (executor, job_kind) values ('x', 'Not A Kind')$$), 'refused', 's11.5: an executor of a kind that cannot be');
-select is(pg_temp.tried($$insert into public.job_executor (executor, job_kind) values ('', '*')$$), 'refused', 's11.5: an executor without a name');
-select is(pg_temp.tried($$insert into public.job_executor (executor, job_kind) values ('dot_iu', '*')$$), 'refused', 's11.5: an executor twice');
+select is(pg_temp.tried($$insert into public.job_executor (executor, job_kind) values ('x', 'Not A Kind')$$), 'refused', 's6.7: an executor of a kind that cannot be');
+select is(pg_temp.tried($$insert into public.job_executor (executor, job_kind) values ('', '*')$$), 'refused', 's6.7: an executor without a name');
+select is(pg_temp.tried($$insert into public.job_executor (executor, job_kind) values ('dot_iu', '*')$$), 'refused', 's6.7: an executor twice');
 
 select * from finish();
 rollback;

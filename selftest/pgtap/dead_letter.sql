@@ -75,7 +75,7 @@ select is((select count(*)::int from public.event_pending e where e.event_domain
 select ok((select bool_and(e.payload::text not like '%A-1%') from public.event_pending e), 's8.4: the event holds references, not the payload');
 select is((select jsonb_build_array(r.status_from, r.status_to, r.actor, r.dead_letter_id, r.attempt) from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint),
     jsonb_build_array('in_progress', 'dead_letter', 'a_worker', (pg_temp.letter('kept')).dead_letter_id, 5),
-    'd35: a death is one audit row, with the dead letter');
+    's8.4: a death is one audit row, with the dead letter');
 
 -- The table keeps its own rules ------------------------------------------------------------------------
 
@@ -152,9 +152,9 @@ select is(
      from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint),
   jsonb_build_array(jsonb_build_array('phase2_proof_triage', null, true, null, null), jsonb_build_array(session_user, null, true, null, null),
                     jsonb_build_array('judge', null, true, null, null)),
-  'd35: each triage is one audit row without a job');
+  's8.4: each triage is one audit row without a job');
 select ok((select bool_and(r.detail::text like '%pending%' or r.detail::text like '%escalated%') from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint),
-  'd35: a triage''s values are in the detail of its audit row');
+  's8.4: a triage''s values are in the detail of its audit row');
 
 select pg_temp.mark();
 create temp table before_refusals on commit drop as select pg_temp.state() as state;
@@ -169,10 +169,10 @@ select is(pg_temp.answer($$select public.fn_job_dead_letter_triage_update('00000
 select is(pg_temp.verdict(pg_temp.answer($$select public.fn_job_dead_letter_triage_update(null, 'closed', 'judge')$$)), 'invalid_argument', 's8.4: no dead letter is an invalid argument');
 select is(pg_temp.triage('triaged', null) ->> 'argument', 'p_triage_status', 's8.4: no status is an invalid argument');
 select is(pg_temp.triage('triaged', 'closed', 'judge', repeat('n', 4001)) ->> 'argument', 'p_triage_note', 's8.4: a note of 4001 characters is refused');
-select is(pg_temp.state(), b.state, 's8.5: a refused triage changes nothing') from before_refusals b;
+select is(pg_temp.state(), b.state, 's8.4: a refused triage changes nothing') from before_refusals b;
 select is(pg_temp.audited(),
   'refused invalid_triage_status, refused actor_required, refused actor_required, refused dead_letter_not_found, refused invalid_argument, refused invalid_argument, refused invalid_argument',
-  'd31: each refused triage is one audit row');
+  's8.4: each refused triage is one audit row');
 select is(pg_temp.verdict(pg_temp.triage('triaged', 'closed', 'judge', repeat('n', 4000))), 'done', 's8.4: a note of 4000 characters is accepted');
 select is(pg_temp.verdict(pg_temp.answer(format(
     'select public.fn_job_dead_letter_triage_update(p_dead_letter_id => %L, p_triage_status => ''closed'', p_actor => ''judge'', p_triage_note => null)', (pg_temp.letter('triaged')).dead_letter_id))),
@@ -201,7 +201,7 @@ select is(pg_temp.answer($$select public.fn_job_dead_letter_requeue_dry_run('000
   '{"reason": "dead_letter_not_found", "refused": true, "dead_letter_id": "00000000-0000-0000-0000-000000000000"}',
   's8.4: the dry run of an unknown dead letter is refused to the letter');
 select is(pg_temp.verdict(pg_temp.answer('select public.fn_job_dead_letter_requeue_dry_run(null)')), 'invalid_argument', 's8.4: the dry run of nothing is an invalid argument');
-select is(pg_temp.audited(), '', 'd31: a STABLE function records no refusal');
+select is(pg_temp.audited(), '', 's8.4: a STABLE function records no refusal');
 select is(pg_temp.state(), b.state, 's8.4: a dry run changes nothing') from before_preview b;
 select is((select p.provolatile from pg_proc p where p.oid = 'public.fn_job_dead_letter_requeue_dry_run(uuid)'::regprocedure), 's', 's8.4: the dry run is STABLE');
 savepoint read_only;

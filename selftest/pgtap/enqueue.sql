@@ -35,17 +35,17 @@ select is(
     "priority": 0, "status": "queued", "claimable": true, "attempts": 0, "lease_name": null, "lease_holder": null,
     "lease_token": null, "leased_at": null, "leased_until": null, "ended_token": null, "ended_by": null,
     "first_failed_at": null, "last_error": null, "last_error_at": null, "finished_at": null}'::jsonb,
-  's6.7: a new job is queued, claimable, without attempts and without a lease') from new_job;
+  's7: a new job is queued, claimable, without attempts and without a lease') from new_job;
 select ok((pg_temp.job('fresh')).enqueued_at between before and after, 's5.2: enqueued_at is the moment of the call, not of the transaction')
   from new_job;
 select ok((pg_temp.job('fresh')).process_after between before and after, 's5.2: process_after is by default the moment of the call')
   from new_job;
-select is(pg_temp.audited(pg_temp.id('fresh')), 'null>queued', 'd35: creation is one audit row, from nothing to queued');
+select is(pg_temp.audited(pg_temp.id('fresh')), 'null>queued', 's7: creation is one audit row, from nothing to queued');
 select is(
   (select jsonb_build_object('actor', r.actor, 'session_role', r.session_role, 'attempt', coalesce(r.attempt, 0), 'refused', r.refused, 'reason', r.reason)
      from public.dot_iu_command_run r where r.job_id = pg_temp.id('fresh')),
   jsonb_build_object('actor', 'tester', 'session_role', session_user, 'attempt', 0, 'refused', false, 'reason', null),
-  'd35: the audit row names the actor beside the session role');
+  's7: the audit row names the actor beside the session role');
 
 -- The same key --------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ select is(pg_temp.try('{"p_job_kind": "''fresh''", "p_priority": "7", "p_process
   'false', 's7: priority and process_after are not content');
 select is(pg_temp.try('{"p_job_kind": "''fresh''", "p_payload": "''{ \"ref\":1 }''"}', 'fresh') ->> 'created',
   'false', 's7: payloads are compared as JSON, not as text');
-select is(pg_temp.audited(), '', 'd35: an enqueue that finds its job writes no audit row');
+select is(pg_temp.audited(), '', 's7: an enqueue that finds its job writes no audit row');
 select is(pg_temp.state(), state, 's7: an enqueue that finds its job changes nothing') from before_again;
 
 select is(pg_temp.verdict(pg_temp.try('{"p_job_kind": "''fresh''", ' || o.change || '}', 'fresh')), 'idempotency_conflict',
@@ -73,7 +73,7 @@ select is(pg_temp.verdict(pg_temp.try('{"p_job_kind": "''fresh''", "p_executor":
 select is((select count(*)::int from public.job_queue q where q.idempotency_key = 'fresh'), 1, 's8.5: a conflict makes no second job');
 select is((select count(*)::int from public.dot_iu_command_run r
             where r.run_seq > current_setting('test.mark')::bigint and r.refused and r.reason = 'idempotency_conflict'),
-  4, 'd31: each conflict is one audit row');
+  4, 's8.5: each conflict is one audit row');
 
 select is(pg_temp.verdict(pg_temp.enqueue('Fresh', 'fresh')), 'done', 's7: keys differ by case');
 
@@ -97,7 +97,7 @@ select pg_temp.mark();
 select is(pg_temp.enqueue('over'),
     jsonb_build_object('refused', false, 'created', false, 'finished', true, 'job_id', o.job_id, 'status', 'succeeded'),
     's7: the same enqueue soon after success finds the finished job') from over o;
-select is(pg_temp.audited(), '', 'd35: an enqueue that finds a finished job writes no audit row');
+select is(pg_temp.audited(), '', 's7: an enqueue that finds a finished job writes no audit row');
 select pg_temp.age('over', 295);
 select is(pg_temp.enqueue('over') ->> 'finished', 'true', 's7: five minutes after finishing are not over at 295 s');
 select pg_temp.age('over', 10);
@@ -137,7 +137,7 @@ select is(pg_temp.verdict(pg_temp.try(format('{"p_priority": "%s"}', p.value), '
   from (values ('least', '-2147483648'), ('greatest', '2147483647')) p(name, value);
 select is(pg_temp.verdict(pg_temp.try('{"p_actor": "null"}', 'actor_null')), 'done', 's8.5: a NULL actor is the default');
 select is((select r.actor from public.dot_iu_command_run r where r.job_id = pg_temp.id('actor_null')), session_user::text,
-  'd35: the default actor is the session user');
+  's7: the default actor is the session user');
 select is(pg_temp.verdict(pg_temp.answer($$select public.fn_job_enqueue('demo', 'test', 'dot_iu', 'defaults', '{}')$$)), 'done',
   's8.5: the last three arguments may be left out');
 

@@ -41,7 +41,7 @@ select is(pg_temp.verdict(pg_temp.answer(format($$select public.fn_job_dead_lett
   from public.job_dead_letter d;
 select is(pg_temp.answer(format('select public.fn_job_dead_letter_requeue_dry_run(%L)', d.dead_letter_id)) ->> 'mutation', 'false', 'dp3.7: with the substrate off the dry run goes on')
   from public.job_dead_letter d;
-select is((select count(*)::int from public.v_job_silent_gap g where g.reason = 'substrate_off_with_backlog'), 1, 's15.5: a substrate that is off with jobs waiting is a silent gap');
+select is((select count(*)::int from public.v_job_silent_gap g where g.reason = 'substrate_off_with_backlog'), 1, 'dp3.7: a substrate that is off with jobs waiting is a silent gap');
 
 -- On again.
 select pg_temp.configure('queue.job_substrate.enabled', 'true');
@@ -59,12 +59,12 @@ select pg_temp.configure('queue.lease_reaper.enabled', 'false');
 create temp table before_reaper_off on commit drop as select pg_temp.state() as state;
 select pg_temp.mark();
 select is(pg_temp.answer('select public.fn_job_lease_reaper()'), '{"refused": true, "reason": "reaper_disabled"}', 'dp3.7: with its flag off the reaper refuses');
-select is(pg_temp.answer('select public.fn_job_lease_reaper(0)') ->> 'reason', 'invalid_argument', 's8.5: a bad argument comes before the reaper''s flag');
+select is(pg_temp.answer('select public.fn_job_lease_reaper(0)') ->> 'reason', 'invalid_argument', 'dp3.7: a bad argument comes before the reaper''s flag');
 select is(pg_temp.state(), b.state, 'dp3.7: with its flag off the reaper changes nothing') from before_reaper_off b;
-select is(pg_temp.audited(), 'refused reaper_disabled, refused invalid_argument', 'd31: a reaper that is switched off says so in the audit');
+select is(pg_temp.audited(), 'refused reaper_disabled, refused invalid_argument', 'dp3.7: a reaper that is switched off says so in the audit');
 select is(pg_temp.verdict(pg_temp.enqueue('beside')), 'done', 'dp3.7: the reaper''s flag stops the reaper alone');
 select isnt(pg_temp.claim('beside'), null, 'dp3.7: claims go on without the reaper');
-select is(pg_temp.verdict(pg_temp.call('fn_job_succeed', 'unreaped')), 'lease_expired', 's8.3: without the reaper an expired lease is over all the same');
+select is(pg_temp.verdict(pg_temp.call('fn_job_succeed', 'unreaped')), 'lease_expired', 'dp3.7: without the reaper an expired lease is over all the same');
 select pg_temp.configure('queue.lease_reaper.enabled', 'true');
 select is(pg_temp.answer('select public.fn_job_lease_reaper()') ->> 'reaped', '1', 'dp3.7: on again, the reaper takes back what was left');
 

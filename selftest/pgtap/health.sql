@@ -34,7 +34,10 @@ select is(pg_temp.columns('public.v_queue_health'), 'signal text, value numeric,
 -- An empty system.
 select pg_temp.answer('select public.fn_job_lease_reaper()');
 select is(pg_temp.answer('select public.fn_dead_letter_health()'), '{"open_count_event": 0, "open_count_job": 0, "oldest_first_failed_at": null, "by_failure_code": {}}', 'dp3.8: fn_dead_letter_health without a dead letter');
-select is((select string_agg(h.signal, ' ' order by h.signal) from public.v_queue_health h where h.level not in ('ok', 'none')), null, 'dp3.8: nothing alarms in an empty system');
+-- Dead rows and old snapshots are the server's, whatever this suite does.
+select is((select string_agg(h.signal, ' ' order by h.signal) from public.v_queue_health h
+            where h.level not in ('ok', 'none') and h.signal not like all (array['dead\_tuple%', 'oldest\_xmin%'])),
+  null, 'dp3.8: nothing alarms in an empty system');
 select is((select count(*)::int from public.v_lease_active), 0, 'dp3.8: no lease is active in an empty system');
 
 -- A truth table ------------------------------------------------------------------------------------------
@@ -111,8 +114,8 @@ select is(pg_temp.signal('dead_letters_open'), '2/alarm', 'dp3.8: more open dead
 select pg_temp.configure('queue.health.dead_letter_age_seconds', '86400');
 select is((select h.level from public.v_queue_health h where h.signal = 'dead_letter_oldest_seconds'), 'alarm', 'dp3.8: an old dead letter alarms');
 select pg_temp.answer(format($$select public.fn_job_dead_letter_triage_update(%L, 'closed', 'judge')$$, d.dead_letter_id)) from public.job_dead_letter d where d.idempotency_key = 'dead_1';
-select is((select h.level from public.v_queue_health h where h.signal = 'dead_letter_oldest_seconds'), 'ok', 's8.4: triage closed silences its age');
-select is(pg_temp.signal('dead_letters_open'), '2/alarm', 's8.4: but it still counts as open');
+select is((select h.level from public.v_queue_health h where h.signal = 'dead_letter_oldest_seconds'), 'ok', 'dp3.8: triage closed silences its age');
+select is(pg_temp.signal('dead_letters_open'), '2/alarm', 'dp3.8: but it still counts as open');
 select pg_temp.plant($$update public.job_dead_letter d set resolved_at = clock_timestamp(), resolution = 'discarded' where d.idempotency_key = 'dead_1'$$);
 select is(pg_temp.signal('dead_letters_open'), '1/ok', 'dp3.8: a resolved one does not');
 select pg_temp.plant($$update public.job_sweep s set started_at = s.started_at - interval '301 seconds', finished_at = s.finished_at - interval '301 seconds'$$);
@@ -133,9 +136,9 @@ select ok(pg_get_viewdef('public.v_queue_health'::regclass) not like '%v_job_ret
 
 select is(pg_temp.answer(format('select public.fn_job_get(%L)', pg_temp.id('leased_2'))) ->> 'status', 'leased', 'dp3.8: fn_job_get shows a job');
 select is((select count(*)::int from public.job_queue q where pg_temp.answer(format('select public.fn_job_get(%L)', q.job_id))::text
-              like any (array['%' || q.lease_token || '%', '%' || q.ended_token || '%'])), 0, 's8.3: fn_job_get never shows a token');
-select ok(not exists (select 1 from public.job_queue q, jsonb_object_keys(pg_temp.answer(format('select public.fn_job_get(%L)', q.job_id))) k where k like '%token%'), 's8.3: not even the name of one');
-select is(pg_temp.answer('select public.fn_job_get(''00000000-0000-0000-0000-000000000000'')') ->> 'reason', 'job_not_found', 's8.5: fn_job_get of an unknown job is refused');
+              like any (array['%' || q.lease_token || '%', '%' || q.ended_token || '%'])), 0, 'dp3.8: fn_job_get never shows a token');
+select ok(not exists (select 1 from public.job_queue q, jsonb_object_keys(pg_temp.answer(format('select public.fn_job_get(%L)', q.job_id))) k where k like '%token%'), 'dp3.8: not even the name of one');
+select is(pg_temp.answer('select public.fn_job_get(''00000000-0000-0000-0000-000000000000'')') ->> 'reason', 'job_not_found', 'dp3.8: fn_job_get of an unknown job is refused');
 
 select * from finish();
 rollback;

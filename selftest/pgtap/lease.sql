@@ -159,9 +159,9 @@ select is(jsonb_build_array(d.answer -> 'refused', d.answer -> 'job_id', d.answe
     jsonb_build_array(false, pg_temp.id(d.key), 'leased', d.status), format('s6.7: %s ends the lease as %s', d.fn, d.status))
   from ended d;
 select is(pg_temp.keys(d.answer - d.extra), 'attempts job_id refused status_from status_to',
-    format('s8.5: %s answers with the documented keys', d.fn))
+    format('s8.3: %s answers with the documented keys', d.fn))
   from ended d;
-select ok(d.extra = '' or d.answer ->> d.extra is not null, format('s8.5: %s answers with its own key beside them', d.fn)) from ended d;
+select ok(d.extra = '' or d.answer ->> d.extra is not null, format('s8.3: %s answers with its own key beside them', d.fn)) from ended d;
 select is(
     (select num_nulls(q.lease_name, q.lease_holder, q.lease_token, q.leased_at, q.leased_until) from public.job_queue q where q.idempotency_key = d.key),
     5, format('s6.7: %s clears all five lease columns', d.fn))
@@ -210,9 +210,9 @@ select is(
     '["retry_waiting", false, 1, "lease_expired", "fn_job_lease_reaper", null, null]',
     's8.3: below the maximum an expired job waits for its retry, with last_error lease_expired');
 select ok((pg_temp.job('lost')).process_after between r.before + interval '24 seconds' and clock_timestamp() + interval '36 seconds',
-    's8.2: an expired job waits for its back-off')
+    's8.3: an expired job waits for its back-off')
   from reaped r;
-select ok((pg_temp.job('lost')).first_failed_at is not null, 's8.1: an expired lease is a failure');
+select ok((pg_temp.job('lost')).first_failed_at is not null, 's8.3: an expired lease is a failure');
 select ok(not pg_temp.has_mirror('lost'), 's8.3: the reaper takes the mirror away');
 select is(pg_temp.audited(pg_temp.id('lost')), 'in_progress>retry_waiting', 'd35: a reaped job is one audit row');
 select is((select jsonb_agg(distinct jsonb_build_array(e.event_domain, e.event_type, e.severity)) from public.event_pending e),
@@ -232,10 +232,10 @@ select pg_temp.expire('last_one');
 select pg_temp.mark();
 delete from public.event_pending;
 select is(pg_temp.answer('select public.fn_job_lease_reaper()') - 'runtime_leases_deleted',
-  '{"refused": false, "reaped": 1, "dead_lettered": 1, "skipped": []}', 's8.1: at the maximum the reaper kills');
-select is((pg_temp.job('last_one')).status, 'dead_letter', 's8.1: a job that always kills its worker ends dead');
+  '{"refused": false, "reaped": 1, "dead_lettered": 1, "skipped": []}', 's8.3: at the maximum the reaper kills');
+select is((pg_temp.job('last_one')).status, 'dead_letter', 's8.3: a job that always kills its worker ends dead');
 select is((select d.failure_code from public.job_dead_letter d where d.job_id = pg_temp.id('last_one')), 'lease_expired_reaped_at_max_attempts',
-  's8.4: the reaper''s dead letter has the documented failure code');
+  's8.3: the reaper''s dead letter has the documented failure code');
 select is((select string_agg(e.event_type, ' ' order by e.event_type) from public.event_pending e where e.payload ->> 'job_id' = pg_temp.id('last_one')::text),
   'queue_job_dead_lettered queue_lease_reaped', 's15.5: a reaped job that dies has both events');
 select is(pg_temp.audited(pg_temp.id('last_one')), 'leased>dead_letter', 'd35: a reaped job that dies is one audit row');

@@ -93,7 +93,7 @@ select is(f.answer - 'process_after',
     jsonb_build_object('refused', false, 'job_id', pg_temp.id('failed'), 'status_from', 'leased', 'status_to', 'retry_waiting', 'attempts', 1),
     's8.5: a transient failure answers as every lease call does')
   from failure f;
-select is((f.answer ->> 'process_after')::timestamptz, (pg_temp.job('failed')).process_after, 's8.2: the answer names the time of the retry')
+select is((f.answer ->> 'process_after')::timestamptz, (pg_temp.job('failed')).process_after, 's8.1: the answer names the time of the retry')
   from failure f;
 select ok((pg_temp.job('failed')).last_error like '%TIMEOUT%' and (pg_temp.job('failed')).last_error like '%no answer%',
   's8.1: last_error holds code and message');
@@ -101,7 +101,7 @@ select ok((pg_temp.job('failed')).last_error_at between f.before and f.after
       and (pg_temp.job('failed')).first_failed_at between f.before and f.after, 's8.1: a failure is dated by the clock')
   from failure f;
 select is((select r.actor from public.dot_iu_command_run r where r.run_seq > current_setting('test.mark')::bigint), 'a_worker',
-  'd35: the audit names who reported the failure');
+  's8.1: the audit names who reported the failure');
 create temp table first_failure on commit drop as select (pg_temp.job('failed')).first_failed_at as at;
 select pg_temp.make_due('failed');
 update first_failure set at = (pg_temp.job('failed')).first_failed_at;
@@ -110,7 +110,7 @@ select pg_temp.fail('failed');
 select is((pg_temp.job('failed')).first_failed_at, f.at, 's8.1: first_failed_at is the first failure''s') from first_failure f;
 select ok((pg_temp.job('failed')).last_error_at > f.at, 's8.1: last_error_at is the last failure''s') from first_failure f;
 select is((select r.actor from public.dot_iu_command_run r where r.job_id = pg_temp.id('failed') order by r.run_seq desc limit 1), 'worker',
-  'd35: without an actor the lease holder is the one who failed');
+  's8.1: without an actor the lease holder is the one who failed');
 
 -- Error texts may hold anything --------------------------------------------------------------------------------
 

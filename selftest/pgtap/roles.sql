@@ -221,10 +221,10 @@ select is(pg_temp.answer_by(current_setting('test.worker'), $$select public.fn_j
 select is(pg_temp.answer_by(current_setting('test.admin'), $$select public.fn_job_enqueue('dieu45_probe', 'test', 'dot_iu', 'probe', '{}')$$) ->> 'created', 'true',
   's11.5: and taken from one that is');
 select is((select r.actor || ' ' || r.session_role from public.dot_iu_command_run r where r.job_id = pg_temp.id('probe')), format('%1$s %1$s', current_setting('test.admin')),
-  'd35: the session user is recorded, whoever owns the function');
+  's11.5: the session user is recorded, whoever owns the function');
 select pg_temp.answer_by(current_setting('test.worker'), $$select public.fn_job_enqueue('forged', 'test', 'dot_iu', 'forged', '{}', 0, null, 'the_council')$$);
 select is((select r.actor || ' ' || r.session_role from public.dot_iu_command_run r where r.job_id = pg_temp.id('forged')), format('the_council %s', current_setting('test.worker')),
-  'd35: an actor that claims to be another stands beside the session user');
+  's11.5: an actor that claims to be another stands beside the session user');
 select is(session_user::text, current_setting('test.self'), 's11.5: the suite is itself again');
 
 -- Row level security would hide jobs in silence (F71) --------------------------------------------------------------
