@@ -13,6 +13,7 @@ const COLUMNS_OFF_TERMINAL = 100;
 
 const { stdout, stderr, env } = process;
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '');
+const self = env.DIEU45_SELF ?? (root.includes('node_modules') ? 'npx dieu45' : 'dieu45');
 const interruption = new AbortController();
 
 function interrupt(): void {
@@ -45,7 +46,7 @@ function ioOf(): Io {
     cwd: process.cwd(),
     env,
     signal: interruption.signal,
-    self: env.DIEU45_SELF ?? (root.includes('node_modules') ? 'npx dieu45' : 'dieu45'),
+    self,
     ...(drawable ? { terminal: stdout } : {}),
   };
 }
@@ -54,7 +55,8 @@ function ioOf(): Io {
 function explain(error: unknown): number {
   if (error instanceof KitError) {
     stderr.write(`dieu45: ${error.message}\n`);
-    if (error.hint !== undefined) stderr.write(`  → ${error.hint}\n`);
+    if (error.hint !== undefined)
+      stderr.write(`  → ${error.hint.replace(/^dieu45 /, `${self} `)}\n`);
     return error.exitCode;
   }
   stderr.write(`dieu45: the kit itself broke: ${messageOf(error)}\n`);

@@ -2,9 +2,10 @@
  * The evidence bundle on disk. It is written into a folder beside its place and takes that place in
  * one rename, so a bundle is whole or is not there; an earlier one stays until then.
  */
-import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { KitError, messageOf } from '../errors.ts';
+import { type GuardedFolder, guardedFolder } from '../run/guarded_folder.ts';
 import { exits } from '../verdict/exit.ts';
 
 export type Bundle = AsyncDisposable & {
@@ -22,7 +23,8 @@ export type Bundle = AsyncDisposable & {
 export async function openBundle(path: string): Promise<Bundle> {
   const place = resolve(path);
   await refuseForeign(place, path);
-  const making = await makeBeside(place, path);
+  const folder = await makeBeside(place, path);
+  const making = folder.path;
   const taken = new Set<string>();
   return {
     async keep(owner, name, from) {
@@ -38,9 +40,7 @@ export async function openBundle(path: string): Promise<Bundle> {
       await rename(making, place);
       if (replaced) await rm(before, { recursive: true, force: true });
     },
-    async [Symbol.asyncDispose]() {
-      await rm(making, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
 
@@ -61,10 +61,10 @@ async function refuseForeign(place: string, path: string): Promise<void> {
   );
 }
 
-async function makeBeside(place: string, path: string): Promise<string> {
+async function makeBeside(place: string, path: string): Promise<GuardedFolder> {
   try {
     await mkdir(dirname(place), { recursive: true });
-    return await mkdtemp(join(dirname(place), `.${basename(place)}-`));
+    return await guardedFolder(dirname(place), `.${basename(place)}-`);
   } catch (error) {
     throw unusable(path, error);
   }

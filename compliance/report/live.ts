@@ -11,33 +11,19 @@ export type Live = {
   stop(): Promise<void>;
 };
 
-type Row = {
-  one: SelectedClause;
-  done: number;
-  text: string;
-  finished: PromiseWithResolvers;
-  draw(line: string): void;
-};
-type PromiseWithResolvers = { promise: Promise<void>; resolve(): void };
+/** A line on the screen: what it shows, and how it ends. */
+type Row = { show(line: string): void; finish(): void; task: ListTask };
+type ListTask = { title: string; task(context: unknown, task: { title: string }): Promise<void> };
 
-/** Draws until every clause is done or `stop` is called. Signals stay with the command. */
+/** Draws until `stop` is called. Signals stay with the command. */
 export function startLive(
   clauses: readonly SelectedClause[],
   layout: Layout,
   terminal: NodeJS.WriteStream,
 ): Live {
-  const rows = new Map<string, Row>(clauses.map((one) => [one.clause.id, rowOf(one)]));
+  const rows = new Map(clauses.map((one) => [one.clause.id, clauseRow(one, layout)]));
   const list = new Listr(
-    [...rows.values()].map((row) => ({
-      title: waitingLine(row, layout),
-      task: async (_, task) => {
-        row.draw = (line) => {
-          task.title = line;
-        };
-        row.draw(row.text === '' ? waitingLine(row, layout) : row.text);
-        await row.finished.promise;
-      },
-    })),
+    [...rows.values()].map(({ row }) => row.task),
     {
       concurrent: true,
       registerSignalListeners: false,
@@ -55,62 +41,94 @@ export function startLive(
     },
   );
   const drawing = list.run();
+  const rowsOf = (specs: readonly { clause: string }[]): ClauseRow[] =>
+    [...new Set(specs.map(({ clause }) => clause))].flatMap((id) => rows.get(id) ?? []);
 
-  const show = (row: Row, text: string): void => {
-    const counts = `${row.done}/${row.one.specs.length}`;
-    row.text = runningLine(row.one.clause, text === '' ? counts : `${counts} · ${text}`, layout);
-    row.draw(row.text);
-  };
   return {
     onEvent(event) {
       switch (event.is) {
         case 'selected':
+          return;
         case 'phase':
+          // Nothing runs before the server does, so every open line says what is waited for.
+          for (const row of rows.values()) if (!row.begun) row.progress(event.text);
           return;
         case 'task_started':
+          for (const row of rowsOf(event.task.specs)) row.begin();
+          return;
         case 'progress':
-          for (const row of rowsOf(event.task.specs, rows))
-            show(row, event.is === 'progress' ? visible(event.text).replaceAll('\n', ' ') : '');
+          for (const row of rowsOf(event.task.specs)) row.progress(event.text);
           return;
         case 'check_done':
-          for (const row of rowsOf([event.result.spec], rows)) {
-            row.done += 1;
-            show(row, '');
-          }
+          for (const row of rowsOf([event.result.spec])) row.count();
           return;
-        case 'clause_done': {
-          const row = rows.get(event.result.clause.id);
-          if (row === undefined) return;
-          row.text = clauseLine(event.result, layout);
-          row.draw(row.text);
-          row.finished.resolve();
-        }
+        case 'clause_done':
+          rows.get(event.result.clause.id)?.done(clauseLine(event.result, layout));
       }
     },
     async stop() {
-      for (const row of rows.values()) row.finished.resolve();
+      for (const { row } of rows.values()) row.finish();
       await drawing;
     },
   };
 }
 
-function rowOf(one: SelectedClause): Row {
-  return { one, done: 0, text: '', finished: withResolvers(), draw: () => undefined };
+type ClauseRow = ReturnType<typeof clauseRow>;
+
+/** The line of one clause: `§8.3  Lease  3/7 · killing worker 2` until it is done. */
+function clauseRow({ clause, specs }: SelectedClause, layout: Layout) {
+  const row = rowOf(runningLine(clause, '', layout));
+  let judged = 0;
+  const state = {
+    row,
+    begun: false,
+    begin(): void {
+      state.begun = true;
+      state.progress('');
+    },
+    progress(text: string): void {
+      const note = visible(text).replaceAll('\n', ' ');
+      const counts = [
+        ...(state.begun ? [`${judged}/${specs.length}`] : []),
+        ...(note === '' ? [] : [note]),
+      ].join(' · ');
+      row.show(runningLine(clause, counts, layout));
+    },
+    count(): void {
+      judged += 1;
+      state.progress('');
+    },
+    done(line: string): void {
+      row.show(line);
+      row.finish();
+    },
+  };
+  return state;
 }
 
-function waitingLine({ one }: Row, layout: Layout): string {
-  return runningLine(one.clause, '', layout);
-}
-
-function rowsOf(specs: readonly { clause: string }[], rows: ReadonlyMap<string, Row>): Row[] {
-  const ids = new Set(specs.map(({ clause }) => clause));
-  return [...ids].flatMap((id) => rows.get(id) ?? []);
-}
-
-function withResolvers(): PromiseWithResolvers {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
+/** A line may be set before the list has begun to draw it, and finished before that too. */
+function rowOf(first: string): Row {
+  let finish: () => void = () => undefined;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
   });
-  return { promise, resolve };
+  let line = first;
+  let drawn: { title: string } | undefined;
+  return {
+    show(text) {
+      line = text;
+      if (drawn !== undefined) drawn.title = text;
+    },
+    finish: () => {
+      finish();
+    },
+    task: {
+      title: first,
+      async task(_, task) {
+        drawn = task;
+        task.title = line;
+        await finished;
+      },
+    },
+  };
 }

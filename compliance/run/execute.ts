@@ -3,12 +3,11 @@
  * Whatever a check does, this ends: a check that hangs is given up after its limit, and the sandbox
  * and the scratch folder are gone afterwards.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CoverageError, messageOf } from '../errors.ts';
+import { guardedFolder } from './guarded_folder.ts';
 import type { Ended, Observation, RunCheck, Sandbox, Task } from '../types.ts';
 
 export type Execution = {
@@ -48,18 +47,13 @@ export async function execute(task: Task, how: Execution): Promise<Executed> {
 
 /** Scratch folder, sandbox, check: opened in this order, closed in the other, on every path. */
 async function perform(task: Task, how: Execution, seen: Observation[]): Promise<boolean> {
-  const scratch = await mkdtemp(join(tmpdir(), 'dieu45-scratch-'));
+  await using scratch = await guardedFolder(tmpdir(), 'dieu45-scratch-');
+  // Closing the sandbox under a check that ignores its signal fails its queries, and so ends it.
+  await using sandbox = await how.sandbox();
   try {
-    const sandbox = await how.sandbox();
-    try {
-      return await observeInTime(task, how, sandbox, scratch, seen);
-    } finally {
-      await keepFiles(seen, how.keep);
-      // Closing the sandbox under a check that ignores its signal fails its queries, and so ends it.
-      await sandbox[Symbol.asyncDispose]();
-    }
+    return await observeInTime(task, how, sandbox, scratch.path, seen);
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    await keepFiles(seen, how.keep);
   }
 }
 

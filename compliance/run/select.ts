@@ -2,6 +2,7 @@
  * Which clauses and checks a run judges: `--only` and `--profile` (kit.md). Pure.
  */
 import { KitError } from '../errors.ts';
+import { findNamed } from '../manifest/names.ts';
 import { didYouMean } from '../manifest/suggest.ts';
 import type { CheckSpec, Clause, Manifest, Profile } from '../types.ts';
 import { exits } from '../verdict/exit.ts';
@@ -14,11 +15,11 @@ export type SelectedClause = {
 };
 
 /**
- * The clauses to judge, in the manifest's order. Without `only`, all of them. An id in `only` is a
- * clause, which brings the checks that the profile includes, or a check, which is taken even where
+ * The clauses to judge, in the manifest's order. Without `only`, all of them. A name in `only` is a
+ * clause (`s8.3`, `§8.3`), which brings the checks that the profile includes, or a check, which is taken even where
  * the profile leaves it out.
  *
- * @throws KitError 64 for an id that the manifest does not have, with the nearest one.
+ * @throws KitError 64 for names that the manifest does not have, with the nearest ones.
  */
 export function select(
   manifest: Manifest,
@@ -26,8 +27,7 @@ export function select(
   only: readonly string[],
 ): readonly SelectedClause[] {
   const clauses = manifest.clauses.filter(({ modes }) => modes.includes('gate'));
-  refuseUnknown(clauses, only);
-  const asked = new Set(only);
+  const asked = resolve({ ...manifest, clauses }, only);
   return clauses.flatMap((clause): SelectedClause[] => {
     const byClause = only.length === 0 || asked.has(clause.id);
     const named = (spec: CheckSpec): boolean => asked.has(spec.id);
@@ -61,19 +61,20 @@ function includes(profile: Profile, spec: CheckSpec): boolean {
   return profile.kinds === undefined || profile.kinds.includes(spec.kind);
 }
 
-function refuseUnknown(clauses: readonly Clause[], only: readonly string[]): void {
-  const known = clauses.flatMap(({ id, checks }) => [id, ...checks.map((check) => check.id)]);
-  const unknown = only.filter((id) => !known.includes(id));
-  if (unknown.length === 0) return;
-  throw new KitError(
-    exits.usage,
-    unknown.map((id) => `unknown clause or check "${id}"${suggestion(id, known)}`).join('\n'),
-    'dieu45 list shows every clause and its checks',
-  );
-}
-
-/** A label such as `§8.3`, or a bare `8.3`, means clause s8.3; anything else may be a slip. */
-function suggestion(id: string, known: readonly string[]): string {
-  const bare = `s${id.replace(/^[§s]/, '')}`;
-  return known.includes(bare) ? `; did you mean ${bare}?` : didYouMean(id, known);
+/** The ids of what was named, all unknown names refused at once. */
+function resolve(manifest: Manifest, names: readonly string[]): Set<string> {
+  const ids = new Set<string>();
+  const refused: KitError[] = [];
+  for (const name of names) {
+    try {
+      const { clause, check } = findNamed(manifest, name);
+      ids.add(check?.id ?? clause.id);
+    } catch (error) {
+      if (!(error instanceof KitError)) throw error;
+      refused.push(error);
+    }
+  }
+  const [first] = refused;
+  if (first === undefined) return ids;
+  throw new KitError(exits.usage, refused.map(({ message }) => message).join('\n'), first.hint);
 }
