@@ -34,7 +34,8 @@ begin
 end
 $$;
 
--- Error texts may hold anything: control characters become spaces, the rest is cut.
+-- Error texts may hold anything: control characters become spaces, the rest is cut. Cut first: a
+-- text of megabytes must not be cleaned to its end.
 create function dot_queue.clean_text(p_value text, p_max_chars integer)
 returns text
 language plpgsql
@@ -42,8 +43,8 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return left(regexp_replace(p_value, '[\u0001-\u0008\u000b-\u001f\u007f-\u009f]', ' ', 'g'),
-              p_max_chars);
+  return regexp_replace(left(p_value, p_max_chars),
+                        '[\u0001-\u0008\u000b-\u001f\u007f-\u009f]', ' ', 'g');
 end
 $$;
 

@@ -823,7 +823,8 @@ begin
 end
 $$;
 
--- Error texts may hold anything: control characters become spaces, the rest is cut.
+-- Error texts may hold anything: control characters become spaces, the rest is cut. Cut first: a
+-- text of megabytes must not be cleaned to its end.
 create function dot_queue.clean_text(p_value text, p_max_chars integer)
 returns text
 language plpgsql
@@ -831,8 +832,8 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return left(regexp_replace(p_value, '[\u0001-\u0008\u000b-\u001f\u007f-\u009f]', ' ', 'g'),
-              p_max_chars);
+  return regexp_replace(left(p_value, p_max_chars),
+                        '[\u0001-\u0008\u000b-\u001f\u007f-\u009f]', ' ', 'g');
 end
 $$;
 
@@ -2396,9 +2397,9 @@ $$;
 -- Enqueues up to 1000 jobs (§10.1): result i belongs to item i, and a refused item undoes no other.
 -- Item keys are the argument names of fn_job_enqueue without p_. Inserts in key order: two batches
 -- in opposite order would otherwise deadlock on each other's keys.
--- Answers {refused, results: [as fn_job_enqueue]}. Refusals of the batch: substrate_disabled,
--- isolation_level, invalid_argument, actor_required; of an item also item_failed {sqlstate}, when
--- the row cannot be written.
+-- Answers {refused, results: [as fn_job_enqueue]}. An item may be refused as by fn_job_enqueue, or
+-- item_failed {sqlstate} when its row cannot be written.
+-- Refusals: substrate_disabled, isolation_level, invalid_argument, actor_required, item_failed.
 create function public.fn_job_enqueue_batch(p_jobs jsonb, p_actor text default null)
 returns jsonb
 language plpgsql
@@ -3880,8 +3881,8 @@ grant select (job_id, job_kind, event_domain, executor, idempotency_key, priorit
               leased_until, ended_by, first_failed_at, last_error, last_error_at, finished_at)
   on public.job_queue to dot_auditor;
 grant select (dead_letter_id, job_id, job_kind, event_domain, executor, idempotency_key,
-              failure_code, failure_detail, attempts, first_failed_at, last_failed_at, resolved_at, resolution,
-              resolution_note, triage_status, triage_note, triaged_at, triaged_by)
+              failure_code, failure_detail, attempts, first_failed_at, last_failed_at, resolved_at,
+              resolution, resolution_note, triage_status, triage_note, triaged_at, triaged_by)
   on public.job_dead_letter to dot_auditor;
 grant select on public.dot_iu_command_run to dot_auditor;
 
