@@ -118,6 +118,7 @@ const endings: Partial<Record<string, string>> = {
   race: '.yaml',
   claimers: '.yaml',
   timed: '.yaml',
+  matrix: '.yaml',
 };
 
 function fileProblems(source: Source, check: Entry, files: Files | undefined): Problem[] {

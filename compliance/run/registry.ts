@@ -9,6 +9,7 @@ export const kinds: Registry = {
   catalog: () => import('../checks/catalog/index.ts'),
   pgtap: () => import('../checks/pgtap/index.ts'),
   race: () => import('../checks/race/index.ts'),
+  matrix: () => import('../checks/matrix/index.ts'),
 };
 
 /** The runner of a kind. @throws KitError 70 when the kit has none for it. */
