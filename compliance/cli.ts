@@ -9,7 +9,7 @@ import { exits } from './verdict/exit.ts';
 
 /** How long the process may linger on after the verdict, should something forget to close. */
 const LINGER_MS = 2_000;
-const COLUMNS_OFF_TERMINAL = 100;
+const COLUMNS_OFF_TERMINAL = 120;
 
 const { stdout, stderr, env } = process;
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '');

@@ -46,7 +46,7 @@ export function clauseLine(result: ClauseResult, layout: Layout): string {
   if (width < widthOf(name) + widthOf(word.trimEnd()) + 4)
     return style.status(status, fit(`${symbols[status]} ${name}`, width));
   const room = width - widthOf(name) - layout.status - 6;
-  const counts = room < 8 ? '' : fit(countsOf(result, lang), room).trimEnd();
+  const counts = room < 8 ? '' : fitParts(countsOf(result, lang), room);
   return [
     `${style.status(status, symbols[status])} ${name}`,
     style.status(status, counts === '' ? word.trimEnd() : word),
@@ -84,6 +84,13 @@ export function countsOf({ clause, checks }: ClauseResult, lang: Lang): string {
       : [`${asserted} ${asserted === 1 ? words.assertion : words.assertions}`]),
     ...(elapsedMs === 0 ? [] : [duration(elapsedMs)]),
   ].join(' · ');
+}
+
+/** As many whole parts as fit; a single part that does not is cut. */
+function fitParts(text: string, columns: number): string {
+  const parts = text.split(' · ');
+  while (parts.length > 1 && widthOf(parts.join(' · ')) > columns) parts.pop();
+  return fit(parts.join(' · '), columns).trimEnd();
 }
 
 /** Time spent on checks; those that shared one execution count once. */

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import type { CheckSpec, Clause, Need } from '../types.ts';
 import { aCheck, aClause } from '../verdict/samples.ts';
-import { everything, limitOf, plan, taskKey, taskName, waits, wantsOwnServer } from './plan.ts';
+import {
+  everything,
+  limitOf,
+  plan,
+  taskKey,
+  taskName,
+  waits,
+  wantsOwnServer,
+  weightOf,
+} from './plan.ts';
 import type { SelectedClause } from './select.ts';
 
 const selected = (
@@ -86,6 +95,25 @@ test('only timed tasks wait, and only asking for it brings a server of its own',
   expect(tasks.map(waits)).toEqual([true, false, false]);
   expect(tasks.map(wantsOwnServer)).toEqual([false, true, false]);
 });
+
+test('what takes long starts first: by kind, then by how many checks hang on it', () => {
+  const { tasks } = plan(
+    selected([
+      { kind: 'catalog' },
+      { file: 'a.sql' },
+      { file: 'b.sql' },
+      { id: 's1.b', file: 'b.sql' },
+      { kind: 'claimers' },
+    ]),
+    given(),
+  );
+  const order = tasks.toSorted((a, b) => weightOf(b) - weightOf(a)).map(taskName);
+  expect(order).toEqual(['claimers', 'pgtap b.sql', 'pgtap a.sql', 'catalog'].map(named));
+});
+
+function named(text: string): string {
+  return text.includes(' ') ? text : `${text} selftest/pgtap/s1.sql`;
+}
 
 test('a task is named by kind and file', () => {
   const [task] = plan(selected([{}]), given()).tasks;

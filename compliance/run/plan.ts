@@ -1,6 +1,6 @@
 /** From checks to executions: which run, together with which, and which cannot run here. Pure. */
 import { outsideRelease } from '../manifest/release.ts';
-import type { CheckSpec, Clause, Need, Task, Verdict } from '../types.ts';
+import type { CheckSpec, Clause, Kind, Need, Task, Verdict } from '../types.ts';
 import type { SelectedClause } from './select.ts';
 
 /** A check that is settled without running: planned, or beyond what the target can do. */
@@ -54,6 +54,24 @@ export function taskName({ kind, file }: Task): string {
 /** How long a task may take: as long as the most patient of its checks. */
 export function limitOf({ specs }: Task): number {
   return Math.max(...specs.map(({ limitMs }) => limitMs));
+}
+
+/** How long a task of each kind takes, roughly and against each other: the long ones start first. */
+const weights: Readonly<Record<Kind, number>> = {
+  timed: 9,
+  claimers: 8,
+  explore: 7,
+  matrix: 6,
+  property: 5,
+  plan: 4,
+  race: 3,
+  pgtap: 2,
+  catalog: 1,
+};
+
+/** The heavier, the earlier: by kind, and within a kind by how many checks hang on it. */
+export function weightOf({ kind, specs }: Task): number {
+  return weights[kind] + Math.min(specs.length, 99) / 100;
 }
 
 /** Whether a task mostly waits for the wall clock; it then holds no working slot. */

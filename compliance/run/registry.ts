@@ -8,6 +8,7 @@ export type Registry = Partial<Readonly<Record<Kind, () => Promise<{ run: RunChe
 export const kinds: Registry = {
   catalog: () => import('../checks/catalog/index.ts'),
   pgtap: () => import('../checks/pgtap/index.ts'),
+  matrix: () => import('../checks/matrix/index.ts'),
   race: () => import('../checks/race/index.ts'),
   matrix: () => import('../checks/matrix/index.ts'),
 };

@@ -18,7 +18,7 @@ import { mergeClause } from '../verdict/merge.ts';
 import type { OnEvent, Span } from './events.ts';
 import type { Executed, FileObservation } from './execute.ts';
 import { execute } from './execute.ts';
-import { everything, limitOf, plan, taskName, waits, wantsOwnServer } from './plan.ts';
+import { everything, limitOf, plan, taskName, waits, wantsOwnServer, weightOf } from './plan.ts';
 import type { Registry } from './registry.ts';
 import { runnerOf } from './registry.ts';
 import { schedule } from './schedule.ts';
@@ -88,7 +88,7 @@ export async function runChecks(request: RunRequest): Promise<RunOutcome> {
       items: tasks,
       jobs: request.jobs,
       waits,
-      weight: limitOf,
+      weight: weightOf,
       signal,
       run: async (task) => {
         onEvent({ is: 'task_started', task });
