@@ -10,7 +10,6 @@ export const kinds: Registry = {
   pgtap: () => import('../checks/pgtap/index.ts'),
   matrix: () => import('../checks/matrix/index.ts'),
   race: () => import('../checks/race/index.ts'),
-  matrix: () => import('../checks/matrix/index.ts'),
 };
 
 /** The runner of a kind. @throws KitError 70 when the kit has none for it. */
