@@ -70,11 +70,21 @@ function allProblems({ report }: SuiteRun): readonly string[] {
   const nameless = report.tests.find(({ name }) => clauseOf(name) === undefined);
   return [
     ...report.problems,
+    ...(report.skippedAll === undefined
+      ? []
+      : [`the plan is 1..0 (${report.skippedAll}): nothing was tested`]),
+    ...report.tests.flatMap(excuses),
     ...(report.planCameLast ? ['the plan came last: it cannot tell which test never ran'] : []),
     ...(nameless
       ? [`test ${nameless.id} at ${showWhere(nameless.at)} names no clause: "${nameless.name}"`]
       : []),
   ];
+}
+
+function excuses({ id, excused }: TapTest): string[] {
+  if (!excused) return [];
+  const reason = excused.reason ? `: ${excused.reason}` : '';
+  return [`test ${id} is marked ${excused.as.toUpperCase()}${reason}`];
 }
 
 function saw({ at, code, message }: Stopped): string {

@@ -2,7 +2,7 @@
  * Reads TAP as a suite emits it, line by line, and keeps for each test where it came from.
  *
  * The protocol is tap-parser's; what it calls "ok" is not what counts here. Empty output, a plan of
- * nothing, SKIP and TODO are all "ok" to a TAP parser and prove nothing, so each is a problem.
+ * nothing, SKIP and TODO are all "ok" to a TAP parser and prove nothing, so each is told apart.
  */
 import { Parser, type Result } from 'tap-parser';
 import type { Where } from '../../types.ts';
@@ -22,7 +22,9 @@ export type TapReport = {
   planned: number | undefined;
   /** The plan came after the tests, so it could not have caught one that never ran. */
   planCameLast: boolean;
-  /** Why this output cannot count as a complete run, a sentence each; empty when it can. */
+  /** The plan was 1..0: nothing was tested, with the suite's reason for it. */
+  skippedAll?: string;
+  /** Why this output is not what it announced, a sentence each. Excused tests are not among them. */
   problems: readonly string[];
 };
 export type TapReader = {
@@ -66,11 +68,11 @@ export function tapReader(): TapReader {
       const tests = results.map((result, i) => test(result, places[i], diagnostics[i]));
       const problems = [
         ...(bailedOut === undefined ? [] : [`bailed out: ${bailedOut || 'no reason given'}`]),
-        ...planProblems(read, nothingBecause, tests.length),
+        ...planProblems(read, places.length),
         ...numberingProblems(results),
-        ...tests.flatMap(excuses),
       ];
-      return { tests, planned: read, planCameLast, problems };
+      const skipped = read === 0 && places.length === 0 ? { skippedAll: nothingBecause } : {};
+      return { tests, planned: read, planCameLast, ...skipped, problems };
     },
   };
 }
@@ -87,21 +89,14 @@ function test(result: Result, at: Where | undefined, diagnostics: string[] | und
   };
 }
 
-function excuses({ id, excused }: TapTest): string[] {
-  if (!excused) return [];
-  const reason = excused.reason ? `: ${excused.reason}` : '';
-  return [`test ${id} is marked ${excused.as.toUpperCase()}${reason}`];
-}
-
 function words(directive: string | boolean): string {
   return typeof directive === 'string' ? directive : '';
 }
 
-function planProblems(planned: number | undefined, because: string, ran: number): string[] {
-  if (planned === undefined)
+function planProblems(planned: number | undefined, ran: number): string[] {
+  if (planned === undefined) {
     return [`there is no plan: ${count(ran)} ran, and nobody said how many should`];
-  if (planned === 0)
-    return [`the plan is 1..0${because ? ` (${because})` : ''}: nothing was tested`];
+  }
   if (ran < planned) return [`the plan is short: ${count(planned)} planned, ${ran} ran`];
   if (ran > planned) return [`the plan is exceeded: ${count(planned)} planned, ${ran} ran`];
   return [];
