@@ -20,6 +20,8 @@ end
 $$;
 
 -- The host's acquire and release, in the plainest form, for a database that has no host of its own.
+-- Closed to PUBLIC as everything here is (§11.5): they run as who installed them, and could drop or
+-- take over the mirror of any job's lease.
 do $$
 begin
   if not exists (
@@ -52,6 +54,7 @@ begin
         where l.expires_at <= clock_timestamp()
       returning l.lease_token
     $f$;
+    revoke all on function public.fn_dot_iu_runtime_lease_acquire(text, text, integer) from public;
   end if;
   if not exists (
     select 1
@@ -74,6 +77,7 @@ begin
       )
       select exists (select 1 from gone)
     $f$;
+    revoke all on function public.fn_dot_iu_runtime_lease_release(text, uuid) from public;
   end if;
 end
 $$;
