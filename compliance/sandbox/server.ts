@@ -14,37 +14,39 @@ export type ServerParts = {
   url(database: string): string;
   /** The database to connect to for making others; never changed. */
   maintenance: string;
-  /** Whether our databases are dropped one by one; false where the whole cluster is thrown away. */
+  /** Whether a sandbox is dropped when it closes; false where the whole cluster is thrown away. */
   dropDatabases: boolean;
+  /** What the names of its databases and its own sessions begin with; random when not given. */
+  prefix?: string;
+  /** Runs in a template's database after it was built. */
+  afterBuild?(session: Session): Promise<void>;
   kill?(): Promise<void>;
   restart?(): Promise<void>;
+  /** The last step of disposal: takes away what is left of the kit's, databases included. */
   close(): Promise<void>;
 };
 
 /** Makes a Server over connections that work. Throws what the first connection throws. */
 export async function makeServer(parts: ServerParts): Promise<Server> {
+  const prefix = parts.prefix ?? `dieu45_${randomBytes(4).toString('hex')}`;
   const admin = new pg.Pool({
     ...parts.connection(parts.maintenance),
-    application_name: 'dieu45 admin',
+    application_name: `${prefix} admin`,
     max: 4,
     allowExitOnIdle: true,
   });
   admin.on('error', () => undefined);
   const versionNum = await readVersion(admin);
 
-  const prefix = `dieu45_${randomBytes(4).toString('hex')}`;
-  const made = new Set<string>();
   const templates = new Map<string, Promise<string>>();
   let building: Promise<unknown> = Promise.resolve();
   let count = 0;
 
   const create = async (database: string, from: string): Promise<void> => {
-    made.add(database);
     await admin.query(`create database "${database}" template "${from}"`);
   };
   const drop = async (database: string): Promise<void> => {
     await admin.query(`drop database if exists "${database}" with (force)`);
-    made.delete(database);
   };
   const build = async (
     name: string,
@@ -56,6 +58,7 @@ export async function makeServer(parts: ServerParts): Promise<Server> {
       {
         await using session = await openSession(parts.connection(database), `dieu45 build ${name}`);
         await fill(session);
+        await parts.afterBuild?.(session);
       }
       // Nobody may connect any more, since a connection would stand in the way of cloning. One that is
       // still leaving does not: the server itself waits 5 s for it.
@@ -100,12 +103,8 @@ export async function makeServer(parts: ServerParts): Promise<Server> {
       });
     },
     async [Symbol.asyncDispose]() {
-      try {
-        if (parts.dropDatabases) for (const database of made) await drop(database);
-      } finally {
-        await admin.end();
-        await parts.close();
-      }
+      await admin.end();
+      await parts.close();
     },
   };
   if (parts.kill) server.kill = () => parts.kill?.() ?? Promise.resolve();

@@ -26,3 +26,9 @@ const SET_ROLE = `
   select set_config('session_replication_role', $1, true)
   from pg_catalog.pg_roles
   where rolname = current_user and rolsuper`;
+
+/** The same as statements, for SQL that is handed on to run later in a transaction. */
+export function plantingSql(sql: string): string[] {
+  const role = (name: string): string => SET_ROLE.replace('$1', `'${name}'`);
+  return [role('replica'), sql, role('origin')];
+}

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { KitError } from '../errors.ts';
+import { aborting } from './aborting.ts';
 import type { Env } from './fetch.ts';
 import { probe, serverIdentity, type Identity } from './identity.ts';
 import { startKeeper, type Keeper } from './keeper.ts';
@@ -216,18 +217,4 @@ async function refusal(what: string, keeper: Keeper): Promise<KitError> {
     ? 'initdb needs a name for the user that runs it: add the user to /etc/passwd'
     : 'run "dieu45 doctor" to see what is missing';
   return new KitError(69, `${what}\n${log}`.trim(), hint);
-}
-
-/** Waits for a promise unless the signal comes first; the keeper ends what was running. */
-function aborting<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', abort);
-    });
-  });
 }

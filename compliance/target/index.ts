@@ -6,6 +6,7 @@ import { findPrograms } from './binaries.ts';
 import { openCluster, type Programs } from './cluster.ts';
 import type { Env } from './fetch.ts';
 import { parseTarget } from './parse.ts';
+import { openUrl } from './url.ts';
 
 export { installPgtap } from './pgtap.ts';
 
@@ -16,6 +17,8 @@ export type TargetOptions = {
   /** The project's root: relative paths start here. */
   root: string;
   progress?: (text: string) => void;
+  /** For `postgres://`: go on although roles of ours have members there (`--reuse-roles`). */
+  reuseRoles?: boolean;
 };
 
 /**
@@ -40,9 +43,15 @@ export function openTarget(text: string, options: TargetOptions): Target {
         name: text,
         open: (signal) => serve({ bin: spec.bin }, LOCAL, { env, tmpDir, signal, progress }),
       };
-    case 'container':
     case 'url':
-      throw new KitError(69, `this release cannot open ${spec.kind} targets yet`);
+      return {
+        // Never the URL: it may hold a password, and a host is nobody's business.
+        name: 'url',
+        open: (signal) =>
+          openUrl(spec.url, { env, signal, progress, reuseRoles: options.reuseRoles ?? false }),
+      };
+    case 'container':
+      throw new KitError(69, 'this release cannot open container targets yet');
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { isAbsolute, resolve } from 'node:path';
 import { KitError } from '../errors.ts';
+import { readUrl } from './address.ts';
 import { DEFAULT_MAJOR, MAJORS, type Major } from './versions.ts';
 
 export type TargetSpec =
@@ -71,7 +72,7 @@ function parseMajor(text: string): Major {
 
 /** A URL that node can take apart; its text is never repeated in an error, since it may hold a password. */
 function parseUrl(text: string): string {
-  if (!URL.canParse(text)) {
+  if (!readUrl(text)) {
     throw new KitError(
       64,
       'the URL of --target cannot be read',
