@@ -3271,6 +3271,19 @@ begin
       when p_value is null and dot_queue.config_catalogue_key(p_key) = p_key then
         dot_queue.invalid_argument('p_value', 'required: only a kind''s own key can be removed')
     end,
+    -- What is wrong with the value by itself comes before the actor, in the order of the arguments;
+    -- whether it fits the other values is known only once it is written.
+    (
+      select dot_queue.invalid_argument('p_value', v.problem)
+        from (
+               select dot_queue.config_value_problem(k.value_type, k.min_value, k.max_value,
+                                                     k.choices, p_value) as problem
+                 from dot_queue.config_catalogue k
+                where k.key = dot_queue.config_catalogue_key(p_key)
+                  and p_value is not null
+             ) v
+       where v.problem is not null
+    ),
     dot_queue.actor_refusal(p_actor));
   if v_refusal is not null then
     return dot_queue.refuse('fn_job_config_set', p_actor, null, v_refusal);
