@@ -9,11 +9,12 @@ import type { Observation, RunCheck } from '../../types.ts';
 import { readDataFile } from '../data_file.ts';
 import { missingContractObject } from '../missing.ts';
 import { leaseCalls } from './lease_calls/run.ts';
+import { precedence } from './precedence/run.ts';
 import { privileges } from './privileges/run.ts';
 import type { Matrix } from './matrix.ts';
 
 /** Each shape under the word that a file's `matrix:` names it with. */
-const shapes = { lease_calls: leaseCalls, privileges } as const;
+const shapes = { lease_calls: leaseCalls, precedence, privileges } as const;
 
 const heading = z.looseObject({
   matrix: z.enum(Object.keys(shapes) as [keyof typeof shapes]),
