@@ -57,6 +57,8 @@ select pg_temp.plant($$update public.job_queue q set status = 'cleaned', payload
 select pg_temp.hold('dead_' || n) from generate_series(1, 2) n;
 select pg_temp.call('fn_job_fail_permanent', 'dead_' || n, format('''CODE_%s'', ''m''', n)) from generate_series(1, 2) n;
 select pg_temp.age('ready_1', 500);
+-- Enqueued long ago for a time that has just come: ready for a moment only.
+select pg_temp.plant($$update public.job_queue q set enqueued_at = enqueued_at - interval '90 days' where q.idempotency_key = 'ready_2'$$);
 select pg_temp.age('leased_1', 1000);
 select pg_temp.age('progress_1', 200);
 select pg_temp.make_due('waiting_1');
