@@ -1,10 +1,11 @@
 /** `gate`: provisions a server, installs the substrate, judges every clause, exits by verdict. */
 import { randomInt } from 'node:crypto';
-import { tmpdir, availableParallelism, platform, arch } from 'node:os';
+import { arch, availableParallelism, homedir, hostname, platform, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { version as nodeVersion } from 'node:process';
 import { openBundle } from '../evidence/bundle.ts';
+import { privateTexts, redactDeep, redactor } from '../evidence/redact.ts';
 import { loadManifest } from '../manifest/load.ts';
 import { toJson } from '../report/json.ts';
 import { type Report, reportOf } from '../report/report.ts';
@@ -62,8 +63,18 @@ export async function judgeAll(options: GateOptions, io: Io): Promise<Report> {
   const jobs = options.jobs ?? availableParallelism();
   const targetText = options.target ?? 'embedded';
 
+  const redact = redactor(
+    privateTexts({
+      root: manifest.root,
+      home: homedir(),
+      tmp: tmpdir(),
+      hostname: hostname(),
+      target: targetText,
+    }),
+  );
+
   await using bundle =
-    options.out === undefined ? undefined : await openBundle(resolve(io.cwd, options.out));
+    options.out === undefined ? undefined : await openBundle(resolve(io.cwd, options.out), redact);
   const reporters = openReporters(options, io, {
     heading: heading(manifest.document, options.profile, selected, targetText, seed),
     reproduce: (checkId) => reproduceCommand(io.self, checkId, seed, options),
@@ -96,7 +107,7 @@ export async function judgeAll(options: GateOptions, io: Io): Promise<Report> {
       }),
     });
     await reporters.stop();
-    const report = reportOf({
+    const found = reportOf({
       document: manifest.document,
       profile: options.profile,
       only: options.only,
@@ -116,6 +127,7 @@ export async function judgeAll(options: GateOptions, io: Io): Promise<Report> {
         spans: outcome.spans,
       },
     });
+    const report = redactDeep(found, redact);
     await bundle?.write('report.json', toJson(report));
     await bundle?.commit();
     await reporters.end(report);

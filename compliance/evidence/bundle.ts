@@ -2,14 +2,18 @@
  * The evidence bundle on disk. It is written into a folder beside its place and takes that place in
  * one rename, so a bundle is whole or is not there; an earlier one stays until then.
  */
-import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
 import { KitError, messageOf } from '../errors.ts';
 import { type GuardedFolder, guardedFolder } from '../run/guarded_folder.ts';
 import { exits } from '../verdict/exit.ts';
+import type { Redact } from './redact.ts';
 
 export type Bundle = AsyncDisposable & {
-  /** Copies a file to `evidence/<owner>/<name>` and returns that path, relative to the bundle. */
+  /** Copies a text file to `evidence/<owner>/<name>` and returns that path, relative to the bundle. */
   keep(owner: string, name: string, from: string): Promise<string>;
   write(name: string, text: string): Promise<void>;
   /** Puts the bundle in its place. Without it, disposing leaves no trace. */
@@ -17,10 +21,11 @@ export type Bundle = AsyncDisposable & {
 };
 
 /**
- * Opens a bundle that will stand at `path`.
+ * Opens a bundle that will stand at `path`. Files that checks made pass through `redact`; what is
+ * written as text must have done so already.
  * @throws KitError 64 when that place cannot be written, or holds something that is no bundle.
  */
-export async function openBundle(path: string): Promise<Bundle> {
+export async function openBundle(path: string, redact: Redact): Promise<Bundle> {
   const place = resolve(path);
   await refuseForeign(place, path);
   const folder = await makeBeside(place, path);
@@ -30,7 +35,7 @@ export async function openBundle(path: string): Promise<Bundle> {
     async keep(owner, name, from) {
       const to = unused(join('evidence', safe(owner), safe(name)), taken);
       await mkdir(join(making, dirname(to)), { recursive: true });
-      await copyFile(from, join(making, to));
+      await copyRedacted(from, join(making, to), redact);
       return to;
     },
     write: (name, text) => writeFile(join(making, name), text),
@@ -76,6 +81,14 @@ function unusable(path: string, error: unknown): KitError {
     `--out ${path}: the evidence cannot be written there: ${messageOf(error)}`,
     'name a folder that may be written to, or leave --out away to write none',
   );
+}
+
+/** Line by line, since a history may be larger than memory. */
+async function copyRedacted(from: string, to: string, redact: Redact): Promise<void> {
+  const lines = createInterface({ input: createReadStream(from), crlfDelay: Infinity });
+  await pipeline(async function* () {
+    for await (const line of lines) yield `${redact(line)}\n`;
+  }, createWriteStream(to));
 }
 
 /** Whether there was something to rename. */
