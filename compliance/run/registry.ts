@@ -9,6 +9,7 @@ export const kinds: Registry = {
   catalog: () => import('../checks/catalog/index.ts'),
   pgtap: () => import('../checks/pgtap/index.ts'),
   matrix: () => import('../checks/matrix/index.ts'),
+  property: () => import('../checks/property/index.ts'),
   race: () => import('../checks/race/index.ts'),
 };
 

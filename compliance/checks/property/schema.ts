@@ -1,0 +1,62 @@
+/** The form of `selftest/property/*.yaml`. What a key means is said once, here. */
+import { z } from 'zod';
+import { strategies } from './delay.ts';
+
+const sql = z.string().regex(/\S/, 'the statement is empty');
+const statements = z
+  .array(sql)
+  .describe('Statements that build the world: they call the queue, or plant something in it.');
+const runs = z.int().positive().describe('Random cases, after the hostile ones.');
+const name = z.string().regex(/^[a-z][a-z0-9_]*$/, 'a name of lower-case letters and underscores');
+const expressions = z.array(sql).min(1).describe('SQL expressions.');
+
+export const anyValueFile = z.strictObject({
+  property: z.literal('any-value'),
+  runs,
+  setup: statements,
+  good: z
+    .record(name, expressions)
+    .describe('Argument → values that go ahead; the first is used while another is tried.'),
+  hostile: z.record(z.string(), expressions).describe('Type → values that are tried first.'),
+});
+export type AnyValueFile = z.infer<typeof anyValueFile>;
+
+export const anyJsonFile = z.strictObject({
+  property: z.literal('any-json'),
+  runs,
+  setup: statements,
+  payload: expressions.describe('Documents that are tried first as a payload, and as a batch.'),
+  jobs: expressions.describe('Documents that are tried first as a batch.'),
+});
+export type AnyJsonFile = z.infer<typeof anyJsonFile>;
+
+const range = z.tuple([z.int(), z.int()]);
+
+export const backoffFile = z.strictObject({
+  property: z.literal('backoff'),
+  runs,
+  attempts: z.array(z.int().nonnegative()).min(1).describe('Attempt counts of every case.'),
+  more: z.int().positive().describe('How many random attempt counts each random case adds.'),
+  most: z.int().positive().describe('The greatest attempt count.'),
+  base: range.describe('What the configuration takes, in seconds.'),
+  cap: range.describe('What the configuration takes, in seconds.'),
+  first: z
+    .array(z.strictObject({ strategy: z.enum(strategies), base: z.int(), cap: z.int() }))
+    .describe('Configurations that are tried first.'),
+});
+export type BackoffFile = z.infer<typeof backoffFile>;
+
+export const errorTextFile = z.strictObject({
+  property: z.literal('error-text'),
+  runs,
+  setup: statements,
+  texts: expressions.describe('Tried first, as code and as message.'),
+});
+export type ErrorTextFile = z.infer<typeof errorTextFile>;
+
+export const propertyFile = z.discriminatedUnion('property', [
+  anyValueFile,
+  anyJsonFile,
+  backoffFile,
+  errorTextFile,
+]);
