@@ -23,6 +23,8 @@ import {
 const root = geteuid?.() === 0;
 /** An ordinary user, neither root nor the one that root's servers run as: `daemon` is everywhere. */
 const ORDINARY = root ? { uid: 1, gid: 1 } : {};
+/** A user without a name and a home, as in a container that was started with `--user 54321`. */
+const UNNAMED = { uid: 54321, gid: 54321 };
 /** A folder that everybody may enter, whatever the umask and wherever the checkout. */
 let open: string;
 
@@ -191,6 +193,19 @@ describe('when the kit is killed', () => {
     expect((await remains(child.traces)).length).toBeGreaterThan(3);
     child.process.kill(signal);
     await gone(child.traces);
+  });
+
+  test('a user without a name is served where user namespaces are allowed, and told what to do elsewhere', async () => {
+    const identity = root ? UNNAMED : {};
+    const allowed = spawnSync('unshare', ['-U', 'true'], identity).status === 0 || !root;
+    const child = startChild(bundle, native, identity);
+    if (allowed) {
+      const { process, traces } = await child;
+      process.kill('SIGKILL');
+      await gone(traces);
+    } else {
+      await expect(child).rejects.toThrow(/add the user to \/etc\/passwd/);
+    }
   });
 });
 

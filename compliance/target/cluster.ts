@@ -10,7 +10,7 @@ import type pg from 'pg';
 import { KitError } from '../errors.ts';
 import { aborting } from './aborting.ts';
 import type { Env } from './fetch.ts';
-import { probe, serverIdentity, type Identity } from './identity.ts';
+import { hasName, probe, serverIdentity, type Identity } from './identity.ts';
 import { startKeeper, type Keeper } from './keeper.ts';
 import { killServer } from './kill.ts';
 import { candidateFolders } from './places.ts';
@@ -59,6 +59,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     signal.throwIfAborted();
     options.progress('making a database cluster');
     keeper.programs(bin);
+    if (!identity && !hasName()) keeper.unnamed();
     await initdb(keeper, signal);
     await writeFile(
       join(keeper.folder, 'data', 'postgresql.conf'),
@@ -213,7 +214,7 @@ async function refusal(what: string, keeper: Keeper): Promise<KitError> {
   } catch {
     // The folder may be gone; then there is no log to show.
   }
-  const hint = log.includes('could not look up effective user')
+  const hint = /could not look up effective user|unshare/.test(log)
     ? 'initdb needs a name for the user that runs it: add the user to /etc/passwd'
     : 'run "dieu45 doctor" to see what is missing';
   return new KitError(69, `${what}\n${log}`.trim(), hint);

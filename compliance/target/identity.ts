@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { geteuid } from 'node:process';
 
 export type Identity = { uid: number; gid: number };
@@ -26,6 +27,16 @@ export function unprivilegedUser(passwd: string): Identity {
     users.find((fields) => Number(fields[2]) === NOBODY.uid) ??
     users.find((fields) => fields[0] === 'nobody' && Number(fields[2]) > 0);
   return known ? { uid: Number(known[2]), gid: Number(known[3]) } : NOBODY;
+}
+
+/** Whether the kit's own user has a name; in a container it may be a number alone. */
+export function hasName(): boolean {
+  try {
+    userInfo();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

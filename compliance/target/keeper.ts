@@ -18,6 +18,8 @@ import type { Identity } from './identity.ts';
  * - At the end SIGQUIT goes to the process group, and the server shuts down at once. It is repeated
  *   while the file `running` stands, since a process that has no handler yet misses it. initdb, which
  *   takes a second, is waited for: its backends do not release shared memory when they are signalled.
+ * - initdb refuses a user without a name (a container's `--user 12345`). In a user namespace of its
+ *   own it sees itself as `nobody`, and what it makes still belongs to the user.
  * - A server that was killed leaves its lock file and a shared memory segment behind. A standalone
  *   backend takes the segment over and releases it when it ends; it may have to wait until the last
  *   orphaned backend is gone.
@@ -26,14 +28,16 @@ const SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE
 folder=$1
 bin=
+as=
 mkdir -m 700 -- "$folder" || exit 73
 echo folder 0
 while IFS= read -r word; do
   case $word in
     bin=*) bin=\${word#bin=} ;;
+    unnamed) as='unshare -U' ;;
     initdb=*)
       (
-        "$bin/initdb" -N -D "$folder/data" -U postgres -A trust -E UTF8 --locale="\${word#initdb=}" \\
+        $as "$bin/initdb" -N -D "$folder/data" -U postgres -A trust -E UTF8 --locale="\${word#initdb=}" \\
           </dev/null >>"$folder/log" 2>&1
         echo "initdb $?"
       ) & ;;
@@ -68,6 +72,8 @@ export type Keeper = {
   pid: number;
   /** Gives the keeper the folder of the server's programs. */
   programs(bin: string): void;
+  /** Lets initdb run although the user has no name. */
+  unnamed(): void;
   /** Runs initdb; resolves with its exit code. */
   initdb(locale: string): Promise<number>;
   /** Starts the server; the returned promise resolves with the exit code when it ends. */
@@ -119,6 +125,9 @@ export async function startKeeper(
     pid: child.pid ?? -1,
     programs(bin) {
       ask(`bin=${bin}`);
+    },
+    unnamed() {
+      ask('unnamed');
     },
     initdb(locale) {
       ask(`initdb=${locale}`);
