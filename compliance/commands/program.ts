@@ -4,10 +4,22 @@ import { exits } from '../verdict/exit.ts';
 import type { Context } from './command_line/context.ts';
 import { doctorLine } from './command_line/doctor.ts';
 import { gateLine } from './command_line/gate.ts';
+import { judgeLine } from './command_line/judge.ts';
 import { checkLine, explainLine, listLine } from './command_line/manifest.ts';
+import { selftestLine } from './command_line/selftest.ts';
+import { tickLine } from './command_line/tick.ts';
 import type { Io } from './io.ts';
 
-const lines = [gateLine, listLine, explainLine, checkLine, doctorLine];
+const lines = [
+  gateLine,
+  listLine,
+  explainLine,
+  checkLine,
+  judgeLine,
+  selftestLine,
+  tickLine,
+  doctorLine,
+];
 
 /**
  * Runs one command line (without node and script) and returns its exit code; usage errors are

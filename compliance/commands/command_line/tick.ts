@@ -6,7 +6,11 @@ export function tickLine({ io, end }: Context): Command {
   return new Command('tick')
     .description('one sweep of reaper and promoter, for cron or systemd')
     .option('--target <url>', 'postgres://user@host/database (default: the PG* variables)')
-    .option('--limit <n>', 'rows a call; the sweep goes on until nothing is left', integer(1, 100_000))
+    .option(
+      '--limit <n>',
+      'rows a call; the sweep goes on until nothing is left',
+      integer(1, 100_000),
+    )
     .addHelpText('after', examples(io.self))
     .action(async ({ target, limit = 1000 }: { target?: string; limit?: number }) => {
       const { tick } = await import('../tick.ts');
