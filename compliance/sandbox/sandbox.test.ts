@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTarget } from '../target/index.ts';
+import { openSession } from './session.ts';
 import type { Sandbox, Server } from '../types.ts';
 
 let server: Server;
@@ -79,6 +80,16 @@ test('a role that does not exist leaves no connection behind', async () => {
   await using sandbox = await server.sandbox('plain');
   await expect(sandbox.session('x', 'no "such" role')).rejects.toMatchObject({ code: '22023' });
   await expect.poll(() => backends(sandbox)).toBe(0);
+});
+
+test('a server that takes no further connection is told apart, with what to type', async () => {
+  await using sandbox = await server.sandbox('plain');
+  await sandbox.plant('create role limited login connection limit 0');
+  const settings = { ...server.connection(sandbox.database), user: 'limited' };
+  await expect(openSession(settings, 'one')).rejects.toMatchObject({
+    exitCode: 69,
+    hint: expect.stringContaining('--jobs') as string,
+  });
 });
 
 test('a worker process can connect by the URL', async () => {

@@ -19,6 +19,16 @@ import { settingsText } from './settings.ts';
 
 const START_LIMIT_MS = 60_000;
 
+const SPACE_HINT = 'make room, or set TMPDIR to a folder that has 200 MB of it';
+/** What a line of the server's log means for people. */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /could not look up effective user|unshare/,
+    'initdb needs a name for the user that runs it: add the user to /etc/passwd',
+  ],
+  [/No space left on device/, SPACE_HINT],
+];
+
 export type Programs =
   /** A relocatable tree with bin, lib and share: copied for this run. */
   | { native: string }
@@ -92,7 +102,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     };
   } catch (error) {
     await keeper.close();
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    throw new KitError(69, `no space is left for the server in ${keeper.folder}`, SPACE_HINT);
   }
 }
 
@@ -214,8 +225,7 @@ async function refusal(what: string, keeper: Keeper): Promise<KitError> {
   } catch {
     // The folder may be gone; then there is no log to show.
   }
-  const hint = /could not look up effective user|unshare/.test(log)
-    ? 'initdb needs a name for the user that runs it: add the user to /etc/passwd'
-    : 'run "dieu45 doctor" to see what is missing';
+  const hint =
+    HINTS.find(([sign]) => sign.test(log))?.[1] ?? 'run "dieu45 doctor" to see what is missing';
   return new KitError(69, `${what}\n${log}`.trim(), hint);
 }
