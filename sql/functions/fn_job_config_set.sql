@@ -40,22 +40,30 @@ begin
     return dot_queue.refuse('fn_job_config_set', p_actor, null, v_refusal);
   end if;
 
-  select c.value
-    into v_from
-    from dot_queue.host_config c
-   where c.key = p_key;
   begin
-    if p_value is null then
-      delete from dot_queue.host_config c
-       where c.key = p_key;
-    else
+    loop
+      -- Under the row's lock: of two writers of one key, the later must see what the earlier wrote.
+      select c.value
+        into v_from
+        from dot_queue.host_config c
+       where c.key = p_key
+         for update;
+      if found and p_value is null then
+        delete from dot_queue.host_config c
+         where c.key = p_key;
+      elsif found then
+        update dot_queue.host_config c
+           set value = p_value,
+               updated_at = clock_timestamp(),
+               updated_by = coalesce(p_actor, session_user)
+         where c.key = p_key;
+      end if;
+      exit when found or p_value is null;
       insert into dot_queue.host_config (key, value, updated_at, updated_by)
       values (p_key, p_value, clock_timestamp(), coalesce(p_actor, session_user))
-      on conflict (key) do update
-        set value = excluded.value,
-            updated_at = excluded.updated_at,
-            updated_by = excluded.updated_by;
-    end if;
+      on conflict (key) do nothing;
+      exit when found;
+    end loop;
   exception when sqlstate 'D4500' then
     get stacked diagnostics v_from = pg_exception_detail;
     return dot_queue.refuse('fn_job_config_set', p_actor, null, v_from::jsonb - 'key');

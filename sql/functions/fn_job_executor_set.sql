@@ -35,17 +35,28 @@ begin
     return dot_queue.refuse('fn_job_executor_set', p_actor, null, v_refusal);
   end if;
 
-  select e.enabled
-    into v_from
-    from public.job_executor e
-   where e.executor = p_executor
-     and e.job_kind = p_job_kind;
-  insert into public.job_executor (executor, job_kind, enabled, updated_at, updated_by)
-  values (p_executor, p_job_kind, p_enabled, clock_timestamp(), coalesce(p_actor, session_user))
-  on conflict on constraint job_executor_pkey do update
-    set enabled = excluded.enabled,
-        updated_at = excluded.updated_at,
-        updated_by = excluded.updated_by;
+  loop
+    -- Under the row's lock: of two writers, the later must see what the earlier wrote.
+    select e.enabled
+      into v_from
+      from public.job_executor e
+     where e.executor = p_executor
+       and e.job_kind = p_job_kind
+       for update;
+    if found then
+      update public.job_executor e
+         set enabled = p_enabled,
+             updated_at = clock_timestamp(),
+             updated_by = coalesce(p_actor, session_user)
+       where e.executor = p_executor
+         and e.job_kind = p_job_kind;
+      exit;
+    end if;
+    insert into public.job_executor (executor, job_kind, enabled, updated_at, updated_by)
+    values (p_executor, p_job_kind, p_enabled, clock_timestamp(), coalesce(p_actor, session_user))
+    on conflict on constraint job_executor_pkey do nothing;
+    exit when found;
+  end loop;
   perform dot_queue.audit('fn_job_executor_set', p_actor, null, null, null, null,
     jsonb_build_object('executor', p_executor, 'job_kind', p_job_kind, 'enabled_from', v_from,
                        'enabled_to', p_enabled));
