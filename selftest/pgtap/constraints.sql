@@ -25,14 +25,19 @@ end
 $$;
 
 -- Each statement by itself; what is accepted would be seen as such.
-select is(pg_temp.tried(format('update public.job_queue set %s where idempotency_key = %L', b.change, b.key)), 'refused',
+select is(
+    pg_temp.tried(
+      format('update public.job_queue set %s where idempotency_key = %L', b.change, b.key)),
+    'refused',
     format('s6.7: %s', b.what))
-  from (values
-    ('a state that is none', 'queued', 'status = ''lost'''),
+  from (values ('a state that is none', 'queued', 'status = ''lost'''),
     ('a state in capitals', 'queued', 'status = ''Queued'''),
     ('no state', 'queued', 'status = null'),
     ('leased without a lease', 'queued', 'status = ''leased'', claimable = false, attempts = 1'),
-    ('in progress without a lease', 'queued', 'status = ''in_progress'', claimable = false, attempts = 1'),
+    (
+        'in progress without a lease',
+        'queued',
+        'status = ''in_progress'', claimable = false, attempts = 1'),
     ('queued with a lease', 'leased', 'status = ''queued'''),
     ('waiting with a lease', 'leased', 'status = ''retry_waiting'''),
     ('succeeded with a lease', 'leased', 'status = ''succeeded'', finished_at = now()'),
@@ -60,8 +65,14 @@ select is(pg_temp.tried(format('update public.job_queue set %s where idempotency
     ('a payload that is a text', 'queued', 'payload = ''"x"'''),
     ('a payload that is JSON null', 'queued', 'payload = ''null'''),
     ('no payload', 'queued', 'payload = null'),
-    ('a payload that is too large', 'queued', 'payload = jsonb_build_object(''a'', repeat(''x'', 8192))'),
-    ('a payload with a vector', 'queued', 'payload = (select jsonb_build_object(''v'', jsonb_agg(n)) from generate_series(1, 65) n)'),
+    (
+        'a payload that is too large',
+        'queued',
+        'payload = jsonb_build_object(''a'', repeat(''x'', 8192))'),
+    (
+        'a payload with a vector',
+        'queued',
+        'payload = (select jsonb_build_object(''v'', jsonb_agg(n)) from generate_series(1, 65) n)'),
     ('a reserved kind', 'queued', 'job_kind = ''lease_reaper'''),
     ('the kind default', 'queued', 'job_kind = ''default'''),
     ('a kind in capitals', 'queued', 'job_kind = ''Queued'''),
@@ -75,15 +86,36 @@ select is(pg_temp.tried(format('update public.job_queue set %s where idempotency
     ('a holder with a control character', 'leased', 'lease_holder = E''a\x7f'''),
     ('an empty lease name', 'leased', 'lease_name = ''''')) b(what, key, change);
 
-select is(pg_temp.tried($$insert into public.job_queue (job_kind, event_domain, executor, idempotency_key, payload)
-  values ('x', 'x', 'dot_iu', 'queued', '{}')$$), 'refused', 's7: a second active job of a key');
-select is(pg_temp.tried($$update public.job_queue set idempotency_key = 'queued' where idempotency_key = 'waiting'$$), 'refused',
-  's7: an active job that takes another''s key');
-select is(pg_temp.tried($$insert into public.job_queue (job_kind, event_domain, executor, idempotency_key, payload)
-  values ('x', 'x', 'dot_iu', 'done', '{}')$$), 'accepted', 's7: a key whose job is over is free');
-select is(pg_temp.tried($$insert into public.job_executor (executor, job_kind) values ('x', 'Not A Kind')$$), 'refused', 's6.7: an executor of a kind that cannot be');
-select is(pg_temp.tried($$insert into public.job_executor (executor, job_kind) values ('', '*')$$), 'refused', 's6.7: an executor without a name');
-select is(pg_temp.tried($$insert into public.job_executor (executor, job_kind) values ('dot_iu', '*')$$), 'refused', 's6.7: an executor twice');
+select is(
+    pg_temp.tried(
+      $$insert into public.job_queue (job_kind, event_domain, executor, idempotency_key, payload)
+  values ('x', 'x', 'dot_iu', 'queued', '{}')$$),
+    'refused',
+    's7: a second active job of a key');
+select is(
+    pg_temp.tried(
+      $$update public.job_queue set idempotency_key = 'queued' where idempotency_key = 'waiting'$$),
+    'refused',
+    's7: an active job that takes another''s key');
+select is(
+    pg_temp.tried(
+      $$insert into public.job_queue (job_kind, event_domain, executor, idempotency_key, payload)
+  values ('x', 'x', 'dot_iu', 'done', '{}')$$),
+    'accepted',
+    's7: a key whose job is over is free');
+select is(
+    pg_temp.tried(
+      $$insert into public.job_executor (executor, job_kind) values ('x', 'Not A Kind')$$),
+    'refused',
+    's6.7: an executor of a kind that cannot be');
+select is(
+    pg_temp.tried($$insert into public.job_executor (executor, job_kind) values ('', '*')$$),
+    'refused',
+    's6.7: an executor without a name');
+select is(
+    pg_temp.tried($$insert into public.job_executor (executor, job_kind) values ('dot_iu', '*')$$),
+    'refused',
+    's6.7: an executor twice');
 
 select * from finish();
 rollback;

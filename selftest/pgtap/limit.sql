@@ -9,15 +9,23 @@ select plan(57);
 
 -- Groups of settings; one that this server does not know is left out.
 create temp table hostile(place int, what text, settings text[]) on commit drop;
-insert into hostile values
-  (1, 'the planner''s own choice', '{}'),
-  (2, 'nested loops alone', '{enable_hashjoin=off,enable_mergejoin=off,enable_hashagg=off,enable_sort=off,enable_material=off,enable_memoize=off}'),
+insert into hostile values (1, 'the planner''s own choice', '{}'),
+  (
+      2,
+      'nested loops alone',
+      '{enable_hashjoin=off,enable_mergejoin=off,enable_hashagg=off,enable_sort=off,enable_material=off,enable_memoize=off}'),
   (3, 'hash joins alone', '{enable_nestloop=off,enable_mergejoin=off}'),
   (4, 'merge joins alone', '{enable_nestloop=off,enable_hashjoin=off}'),
-  (5, 'sequential scans alone', '{enable_indexscan=off,enable_bitmapscan=off,enable_indexonlyscan=off,enable_tidscan=off}'),
+  (
+      5,
+      'sequential scans alone',
+      '{enable_indexscan=off,enable_bitmapscan=off,enable_indexonlyscan=off,enable_tidscan=off}'),
   (6, 'no sequential scan', '{enable_seqscan=off}'),
   (7, 'generic plans', '{plan_cache_mode=force_generic_plan}'),
-  (8, 'generic plans and nested loops', '{plan_cache_mode=force_generic_plan,enable_hashjoin=off,enable_mergejoin=off,enable_material=off,enable_memoize=off,enable_sort=off}'),
+  (
+      8,
+      'generic plans and nested loops',
+      '{plan_cache_mode=force_generic_plan,enable_hashjoin=off,enable_mergejoin=off,enable_material=off,enable_memoize=off,enable_sort=off}'),
   (9, 'custom plans', '{plan_cache_mode=force_custom_plan}');
 
 create function pg_temp.set_all(p_settings text[])
@@ -115,23 +123,63 @@ $$;
 create temp table seen on commit drop as
   select h.place, h.what, pg_temp.round(h.place, h.settings) as seen from hostile h order by h.place;
 
-select is(seen -> 'one', '["1/1", "1/1", "1/1", "1/1", "1/1", "1/1", "1/1"]', 's5.2: claims of one take one, seven times in a session, under ' || what) from seen;
+select is(
+    seen -> 'one',
+    '["1/1", "1/1", "1/1", "1/1", "1/1", "1/1", "1/1"]',
+    's5.2: claims of one take one, seven times in a session, under ' || what)
+  from seen;
 select is(seen ->> 'batch', '3/3', 's10.1: a claim of 3 takes 3 under ' || what) from seen;
-select is(seen ->> 'kinds', '4/4', 's10.1: a claim of 4 of two kinds takes 4 under ' || what) from seen;
-select is(format('%s %s', seen -> 'reaped', seen -> 'waiting'), '5 5', 's8.3: a reaper limited to 5 reaps 5 under ' || what) from seen;
-select is(format('%s %s', seen -> 'promoted', seen -> 'still_waiting'), '2 3', 's8.1: a promoter limited to 2 promotes 2 under ' || what) from seen;
+select is(seen ->> 'kinds', '4/4', 's10.1: a claim of 4 of two kinds takes 4 under ' || what)
+  from seen;
+select is(
+    format('%s %s', seen -> 'reaped', seen -> 'waiting'),
+    '5 5',
+    's8.3: a reaper limited to 5 reaps 5 under ' || what)
+  from seen;
+select is(
+    format('%s %s', seen -> 'promoted', seen -> 'still_waiting'),
+    '2 3',
+    's8.1: a promoter limited to 2 promotes 2 under ' || what)
+  from seen;
 
 -- Limits that are none -----------------------------------------------------------------------------------
 
 select pg_temp.enqueue('plenty_' || n, 'plenty') from generate_series(1, 30) n;
-select is(pg_temp.rows(format($$select * from public.fn_job_claim_batch(array['plenty'], 'n', 'w', null, %s)$$, p.value)) -> 'detail' ->> 'argument', 'p_limit',
+select is(
+    pg_temp.rows(
+      format(
+        $$select * from public.fn_job_claim_batch(array['plenty'], 'n', 'w', null, %s)$$,
+        p.value)) -> 'detail' ->> 'argument',
+    'p_limit',
     's10.1: a claim of ' || p.value || ' is refused')
   from (values ('0'), ('-1'), ('1001'), ('2147483647'), ('-2147483648')) p(value);
-select is((select count(*)::int from public.job_queue q where q.job_kind = 'plenty' and q.status <> 'queued'), 0, 's10.1: a claim with a bad limit takes nothing');
-select is(jsonb_array_length(pg_temp.rows($$select * from public.fn_job_claim_batch(array['plenty'], 'n', 'w', null, null)$$)), 1, 's10.1: a claim limited to NULL takes one, the default');
-select is(jsonb_array_length(pg_temp.rows($$select * from public.fn_job_claim_batch(array['plenty'], 'n', 'w')$$)), 1, 's10.1: a claim without a limit takes one, the default');
-select is(jsonb_array_length(pg_temp.rows($$select * from public.fn_job_claim_batch(array['plenty'], 'n', 'w', null, 1000)$$)), 28, 's10.1: a claim of 1000 takes what there is');
-select is(pg_temp.answer(format('select public.fn_job_lease_reaper(%s)', p.value)) ->> 'argument', 'p_limit', 's8.3: a reaper limited to ' || p.value || ' is refused')
+select is(
+    (select count(*)::int
+       from public.job_queue q
+      where q.job_kind = 'plenty' and q.status <> 'queued'),
+    0,
+    's10.1: a claim with a bad limit takes nothing');
+select is(
+    jsonb_array_length(
+      pg_temp.rows(
+        $$select * from public.fn_job_claim_batch(array['plenty'], 'n', 'w', null, null)$$)),
+    1,
+    's10.1: a claim limited to NULL takes one, the default');
+select is(
+    jsonb_array_length(
+      pg_temp.rows($$select * from public.fn_job_claim_batch(array['plenty'], 'n', 'w')$$)),
+    1,
+    's10.1: a claim without a limit takes one, the default');
+select is(
+    jsonb_array_length(
+      pg_temp.rows(
+        $$select * from public.fn_job_claim_batch(array['plenty'], 'n', 'w', null, 1000)$$)),
+    28,
+    's10.1: a claim of 1000 takes what there is');
+select is(
+    pg_temp.answer(format('select public.fn_job_lease_reaper(%s)', p.value)) ->> 'argument',
+    'p_limit',
+    's8.3: a reaper limited to ' || p.value || ' is refused')
   from (values ('0'), ('-1'), ('100001')) p(value);
 
 select * from finish();

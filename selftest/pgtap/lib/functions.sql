@@ -1,5 +1,5 @@
--- Every public function of release 2.0 with arguments that are good but for the ids, which name nothing:
--- what a call needs is filled in, so that a test can ask of all of them at once.
+-- Every public function of release 2.0 with arguments that are good but for the ids, which name
+-- nothing: what a call needs is filled in, so that a test can ask of all of them at once.
 create temp table surface(
   place int,
   fn text,

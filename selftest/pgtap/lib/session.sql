@@ -77,7 +77,8 @@ as $$
   select string_agg(k, ' ' order by k collate "C") from jsonb_object_keys(p_object) k
 $$;
 
--- Enqueues a job. Without a kind, the key is the kind too, so that a test claims its own job and no other.
+-- Enqueues a job. Without a kind, the key is the kind too, so that a test claims its own job and no
+-- other.
 create function pg_temp.enqueue(
   p_key text,
   p_kind text default null,
@@ -88,8 +89,8 @@ returns jsonb
 language sql
 as $$
   select pg_temp.answer(format(
-    'select public.fn_job_enqueue(%L, %L, %L, %L, %L, %L, %L, %L)',
-    coalesce(p_kind, p_key), 'test', 'dot_iu', p_key, '{"ref": 1}', p_priority, p_process_after, 'tester'))
+    'select public.fn_job_enqueue(%L, ''test'', ''dot_iu'', %L, ''{"ref": 1}'', %L, %L, ''tester'')',
+    coalesce(p_kind, p_key), p_key, p_priority, p_process_after))
 $$;
 
 -- The newest row of a key.
@@ -204,6 +205,15 @@ begin
   execute p_statement;
   perform set_config('session_replication_role', 'origin', true);
 end
+$$;
+
+-- Changes columns of a job's row, as no function would.
+create function pg_temp.set(p_key text, p_changes text)
+returns void
+language sql
+as $$
+  select pg_temp.plant(
+    format('update public.job_queue q set %s where q.idempotency_key = %L', p_changes, p_key))
 $$;
 
 -- Sets a configuration value as an operator would; raises when it is refused.
