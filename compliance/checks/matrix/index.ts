@@ -3,18 +3,21 @@
  * (clauses.md). A file names its shape (`matrix:`) and the clause that its cells speak for; each
  * cell is one assertion, `s6.7: fn_job_succeed on leased_again, with …`.
  */
+import pg from 'pg';
 import { z } from 'zod';
-import { CoverageError, KitError } from '../../errors.ts';
+import { CoverageError } from '../../errors.ts';
 import type { Observation, RunCheck } from '../../types.ts';
 import { readDataFile } from '../data_file.ts';
 import { missingContractObject } from '../missing.ts';
+import { flags } from './flags/run.ts';
 import { leaseCalls } from './lease_calls/run.ts';
 import { precedence } from './precedence/run.ts';
 import { privileges } from './privileges/run.ts';
+import { runs } from './runs/run.ts';
 import type { Matrix } from './matrix.ts';
 
 /** Each shape under the word that a file's `matrix:` names it with. */
-const shapes = { lease_calls: leaseCalls, precedence, privileges } as const;
+const shapes = { flags, lease_calls: leaseCalls, precedence, privileges, runs } as const;
 
 const heading = z.looseObject({
   matrix: z.enum(Object.keys(shapes) as [keyof typeof shapes]),
@@ -43,20 +46,25 @@ export const run: RunCheck = async function* (task, sandbox, how) {
       yield* told(one);
     }
   } catch (thrown) {
-    const missing = missingPart(thrown);
-    if (missing === undefined) throw thrown;
-    yield* told(missing);
+    const finding = findingOf(thrown);
+    if (finding === undefined) throw thrown;
+    yield* told(finding);
     return;
   }
   if (cells === 0) throw new CoverageError(`${task.file}: no cell was tried`);
   yield* told({ is: 'count', name: 'cells', value: cells });
 };
 
-/** A part of the contract that is not there is a finding; anything else is thrown on. */
-function missingPart(thrown: unknown): Observation | undefined {
-  if (thrown instanceof KitError || !(thrown instanceof Error)) return undefined;
-  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
-  const name = missingContractObject(code, thrown.message);
+/**
+ * What the substrate did to the check: a part of the contract that is not there, or a raw error out
+ * of a function of the queue, where an answer was due. Anything else is thrown on.
+ */
+function findingOf(thrown: unknown): Observation | undefined {
+  if (!(thrown instanceof pg.DatabaseError)) return undefined;
+  const code = thrown.code ?? '';
+  const missing = missingContractObject(code, thrown.message);
+  const raised = /\b(?:fn_job_|fn_dead_letter_|dot_queue\.)\w+/.exec(thrown.where ?? '')?.[0];
+  const name = missing ?? (raised === undefined ? undefined : `${raised} raises no raw error`);
   if (name === undefined) return undefined;
   return { is: 'assertion', name, ok: false, seen: `${thrown.message} (SQLSTATE ${code})` };
 }

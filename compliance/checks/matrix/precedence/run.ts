@@ -10,6 +10,7 @@ import { assertionOf, type Cell } from '../cell.ts';
 import { drive, type Job } from '../job.ts';
 import { isObject, type Json } from '../json.ts';
 import type { Matrix } from '../matrix.ts';
+import { namesOf, sqlWith, type Names } from '../names.ts';
 import { flat } from '../steps.ts';
 import { auditText, openTrials, tryAll, type Outcome, type Trial } from '../trial.ts';
 import { known, unknownFaults, wrongCalls, type Wrong } from './pairs.ts';
@@ -31,7 +32,7 @@ export const precedence: Matrix<typeof precedenceFile> = {
       expected: [],
       seen: trouble,
     });
-    const literals = literalsOf(jobs, session);
+    const names = namesOf(jobs);
     const calls = wrongCalls(data);
     for (const level of ['read committed', 'repeatable read', 'serializable'] as const) {
       const these = calls.filter((call) => levelOf(call, data) === level);
@@ -42,7 +43,7 @@ export const precedence: Matrix<typeof precedenceFile> = {
         await session.query(`begin isolation level ${level}`);
         const outcomes = await tryAll(
           session,
-          its.map((call) => trialOf(call, data, literals)),
+          its.map((call) => trialOf(call, data, names)),
         );
         await session.query('rollback');
         for (const [index, call] of its.entries()) {
@@ -67,22 +68,12 @@ async function driveAll(session: Session, { jobs }: PrecedenceFile): Promise<Job
   return driven;
 }
 
-/** `:held` and `:held_token` → SQL literals. */
-function literalsOf(jobs: readonly Job[], { client }: Session): ReadonlyMap<string, string> {
-  return new Map(
-    jobs.flatMap((job): [string, string][] => [
-      [job.name, `${client.escapeLiteral(job.id)}::uuid`],
-      [`${job.name}_token`, `${client.escapeLiteral(job.tokens.at(-1) ?? '')}::uuid`],
-    ]),
-  );
-}
-
 function levelOf({ faults }: Wrong, data: PrecedenceFile): string {
   const levels = faults.map((name) => known(data.faults, name ?? '').isolation);
   return levels.find((level) => level !== undefined) ?? 'read committed';
 }
 
-function trialOf(call: Wrong, data: PrecedenceFile, literals: ReadonlyMap<string, string>): Trial {
+function trialOf(call: Wrong, data: PrecedenceFile, names: Names): Trial {
   const plan = data.functions[call.function];
   const faults = call.faults.map((name) => known(data.faults, name ?? ''));
   const given = Object.assign(
@@ -91,7 +82,7 @@ function trialOf(call: Wrong, data: PrecedenceFile, literals: ReadonlyMap<string
     ...faults.map((fault) => fault.arguments),
   ) as Record<string, string>;
   const args = Object.entries(given)
-    .map(([name, value]) => `${name} => ${filled(value, literals)}`)
+    .map(([name, value]) => `${name} => ${sqlWith(names, value)}`)
     .join(', ');
   const sql = `public.${call.function}(${args})`;
   const settings = faults.flatMap(({ setting }) => Object.entries(setting));
@@ -103,13 +94,6 @@ function trialOf(call: Wrong, data: PrecedenceFile, literals: ReadonlyMap<string
       ? `select coalesce(jsonb_agg(to_jsonb(r)), '[]') from ${sql} r`
       : `select ${sql}`,
   };
-}
-
-function filled(sql: string, literals: ReadonlyMap<string, string>): string {
-  return sql.replaceAll(
-    /(?<!:):([a-z][a-z0-9_]*)\b/g,
-    (whole, name: string) => literals.get(name) ?? whole,
-  );
 }
 
 function settingSql(key: string, value: string): string {

@@ -33,12 +33,13 @@ export function relationsOf(file: PrivilegesFile): RelationPlan[] {
 
 /** Signature → the roles beside the owner that may call it. */
 export function functionsOf(file: PrivilegesFile): Map<string, { host: boolean; roles: string[] }> {
-  return new Map([
-    ...Object.entries(file.functions).map(
-      ([name, roles]) => [name, { host: false, roles }] as const,
-    ),
-    ...file.host.functions.map((name) => [name, { host: true, roles: [] as string[] }] as const),
-  ]);
+  const ours = Object.entries(file.functions).map(([name, roles]) => ({
+    name,
+    host: false,
+    roles,
+  }));
+  const hosts = file.host.functions.map((name) => ({ name, host: true, roles: [] }));
+  return new Map([...ours, ...hosts].map(({ name, ...plan }) => [name, plan]));
 }
 
 export function mayCall(file: PrivilegesFile, role: string, signature: string): boolean {
