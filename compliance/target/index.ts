@@ -51,7 +51,11 @@ export function openTarget(text: string, options: TargetOptions): Target {
           openUrl(spec.url, { env, signal, progress, reuseRoles: options.reuseRoles ?? false }),
       };
     case 'container':
-      throw new KitError(69, 'this release cannot open container targets yet');
+      throw new KitError(
+        69,
+        'this release cannot open container targets yet',
+        'use --target embedded, local:/path/to/bin, or start the container and name its postgres:// URL',
+      );
   }
 }
 
