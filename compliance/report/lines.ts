@@ -17,8 +17,10 @@ export type Layout = {
 
 /** Enough for the status column in either language. */
 const STATUS_COLUMNS = 14;
-/** What the counts usually need; a narrower terminal loses part of the title before it loses these. */
+/** What the counts usually need; a narrow terminal has room for the first of them only. */
 const COUNT_COLUMNS = 40;
+const FEW_COUNT_COLUMNS = 10;
+const NARROW = 90;
 const LEAST_TITLE_COLUMNS = 12;
 
 export function layoutOf(
@@ -28,7 +30,8 @@ export function layoutOf(
   const longest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));
   const label = longest(selected.map(({ clause }) => clause.label));
   const title = longest(selected.map(({ clause }) => clause.title[how.lang]));
-  const room = how.width - label - STATUS_COLUMNS - COUNT_COLUMNS - 6;
+  const counts = how.width < NARROW ? FEW_COUNT_COLUMNS : COUNT_COLUMNS;
+  const room = how.width - label - STATUS_COLUMNS - counts - 8;
   return {
     ...how,
     label,

@@ -41,6 +41,7 @@ export function startLive(
     },
   );
   const drawing = list.run();
+  let ready = false;
   const rowsOf = (specs: readonly { clause: string }[]): ClauseRow[] =>
     [...new Set(specs.map(({ clause }) => clause))].flatMap((id) => rows.get(id) ?? []);
 
@@ -50,8 +51,13 @@ export function startLive(
         case 'selected':
           return;
         case 'phase':
-          // Nothing runs before the server does, so every open line says what is waited for.
-          for (const row of rows.values()) if (!row.begun) row.progress(event.text);
+          // Nothing runs before the server does, so every open line says what is waited for. Later
+          // phases are those of a server for one task alone.
+          for (const row of rows.values()) if (!ready && !row.begun) row.progress(event.text);
+          return;
+        case 'ready':
+          ready = true;
+          for (const row of rows.values()) if (!row.begun) row.progress('');
           return;
         case 'task_started':
           for (const row of rowsOf(event.task.specs)) row.begin();

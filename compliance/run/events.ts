@@ -7,6 +7,8 @@ export type RunEvent =
   | { is: 'selected'; clauses: readonly SelectedClause[] }
   /** A step of the set-up, as people would say it: `starting embedded:17`. */
   | { is: 'phase'; text: string }
+  /** The server is up and the template built; tasks begin. */
+  | { is: 'ready'; versionNum: number }
   | { is: 'task_started'; task: Task }
   | { is: 'progress'; task: Task; text: string }
   | { is: 'check_done'; result: CheckResult }

@@ -71,6 +71,7 @@ export async function runChecks(request: RunRequest): Promise<RunOutcome> {
   const openServer = async (): Promise<Server> => {
     const server = await clock.time('start the server', () => request.target.open(signal));
     try {
+      onEvent({ is: 'phase', text: 'installing the substrate' });
       await clock.time('build the template', () => request.prepare(server));
       return server;
     } catch (error) {
@@ -81,6 +82,7 @@ export async function runChecks(request: RunRequest): Promise<RunOutcome> {
 
   onEvent({ is: 'phase', text: `starting ${request.target.name}` });
   const server = await openServer();
+  onEvent({ is: 'ready', versionNum: server.versionNum });
   try {
     const { tasks, settled } = given(server.can);
     for (const one of settled) board.settle(one.spec, one.verdict);
