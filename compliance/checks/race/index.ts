@@ -4,52 +4,108 @@
  * assertions and three more: no mishap, the invariants, and equality with some serial order.
  */
 import { CoverageError } from '../../errors.ts';
-import type { Observation, RunCheck, Task } from '../../types.ts';
+import type { Observation, Run, RunCheck, Sandbox, Task } from '../../types.ts';
 import { missingContractObject } from '../missing.ts';
-import { loadInvariants, loadScenarios } from './load.ts';
-import { observations, rehearse, type Counts, type Rehearsal } from './rehearse.ts';
-import type { Scenario } from './scenario.ts';
-import { openTheatre, setupFailure } from './theatre.ts';
+import { known } from './known.ts';
+import { loadInvariants, scenariosOf, sourceOf } from './load.ts';
+import {
+  holdsRecipes,
+  pairsOf,
+  recipesFor,
+  recipesOf,
+  writingFunctions,
+  type Recipes,
+} from './pairs.ts';
+import {
+  boardObservations,
+  newBoard,
+  observations,
+  rehearse,
+  type Counts,
+  type Rehearsal,
+} from './rehearse.ts';
+import type { Invariant, Scenario } from './scenario.ts';
+import { openTheatre, setupFailure, type Theatre } from './theatre.ts';
 
 /** What must hold after every order of every race. */
 export const INVARIANTS = 'selftest/races/invariants.yaml';
 
 /** @throws KitError 65 for mistakes in the file, CoverageError when an assertion concerned no order. */
 export const run: RunCheck = async function* (task, sandbox, how) {
-  const { root, seed, signal } = how;
-  const scenarios = await loadScenarios(task.file, root);
-  const [first] = scenarios;
-  if (first === undefined) throw new CoverageError(`${task.file}: no scenario in it`);
-  const invariants = await loadInvariants(INVARIANTS, root);
+  const source = await sourceOf(task.file, how.root);
+  const invariants = await loadInvariants(INVARIANTS, how.root);
+  if (holdsRecipes(source)) {
+    yield* runPairs(recipesOf(source), task, sandbox, { ...how, invariants });
+  } else {
+    yield* runScenarios(scenariosOf(source), task, sandbox, { ...how, invariants });
+  }
+};
+
+type How = Run & { invariants: readonly Invariant[] };
+
+async function* runScenarios(
+  scenarios: readonly Scenario[],
+  task: Task,
+  sandbox: Sandbox,
+  how: How,
+): AsyncGenerator<Observation> {
+  const first = known(scenarios[0], 'a scenario');
   await using theatre = await openTheatre(sandbox, first);
   yield { is: 'count', name: 'steered_functions', value: theatre.steered };
-  let orders = 0;
   for (const scenario of scenarios) {
     const label = scenario.case === '' ? task.file : `${task.file} (${scenario.case})`;
+    const progress = (order: number): void => {
+      how.progress(`${label}: order ${order}`);
+    };
     try {
-      const rehearsal = await rehearse(theatre, scenario, {
-        seed,
-        signal,
-        invariants,
-        progress: (order) => {
-          how.progress(`${label}: order ${order}`);
-        },
-      });
+      const rehearsal = await rehearse(theatre, scenario, { ...how, progress });
       yield* mine(task, observations(rehearsal));
       yield* countsOf(rehearsal.counts);
       refuseIdle(scenario, rehearsal, task.file);
-      orders += rehearsal.counts.orders;
     } catch (thrown) {
       yield missingPart(thrown);
       return;
     }
   }
-  if (first.clock === 'steered' && theatre.steered === 0) {
-    throw new CoverageError(
-      `no function reads clock_timestamp(): ${orders} orders ran without a clock`,
-    );
+  refuseUnsteered(first, theatre);
+}
+
+async function* runPairs(
+  recipes: Recipes,
+  task: Task,
+  sandbox: Sandbox,
+  how: How,
+): AsyncGenerator<Observation> {
+  const board = newBoard((name) => ({ name, at: recipes.common.at }));
+  const { clock } = recipes.common;
+  await using theatre = await openTheatre(sandbox, {
+    clock,
+    sessions: [{ name: 'a' }, { name: 'b' }],
+  });
+  const functions = await writingFunctions(theatre.control);
+  const scenarios = pairsOf(recipesFor(functions, recipes, task.file), recipes);
+  yield { is: 'count', name: 'functions', value: functions.length };
+  yield { is: 'count', name: 'steered_functions', value: theatre.steered };
+  yield { is: 'count', name: 'scenarios', value: scenarios.length };
+  for (const [index, scenario] of scenarios.entries()) {
+    how.progress(`${scenario.case} (${index + 1} of ${scenarios.length})`);
+    const { counts } = await rehearse(theatre, scenario, {
+      ...how,
+      board,
+      progress: () => undefined,
+    });
+    yield* countsOf(counts);
   }
-};
+  yield* boardObservations(board);
+  refuseUnsteered(recipes.common, theatre);
+}
+
+function refuseUnsteered({ clock }: Pick<Scenario, 'clock'>, { steered }: Theatre): void {
+  if (clock === 'steered' && steered === 0)
+    throw new CoverageError(
+      'no function reads clock_timestamp(), so the steered clock moved nothing',
+    );
+}
 
 /** Observations that belong to checks which were not selected are left aside. */
 export function mine({ specs }: Task, seen: readonly Observation[]): Observation[] {

@@ -81,9 +81,19 @@ function scenarioOf(file: ScenarioFile, source: Source, name: string, texts: Tex
 
 function setupOf(file: ScenarioFile, source: Source, index: number, texts: Texts): SetupStep {
   const step = known(file.setup[index], 'the set-up step');
+  return setupStepOf(step, source, ['setup', index, 'sql'], texts);
+}
+
+/** One step of a set-up; `where` is the path of its SQL. */
+export function setupStepOf(
+  step: ScenarioFile['setup'][number],
+  source: Source,
+  where: readonly (string | number)[],
+  texts: Texts,
+): SetupStep {
   if ('shift_seconds' in step) return { shiftSeconds: step.shift_seconds };
   if ('advance_seconds' in step) return { advanceSeconds: step.advance_seconds };
-  return statement(step, source, ['setup', index, 'sql'], texts);
+  return statement(step, source, where, texts);
 }
 
 function statement(

@@ -4,48 +4,14 @@
  */
 import type { Answer } from './answer.ts';
 import { isList } from './answer.ts';
-import type { HeldRow, State } from './stage.ts';
-import type { Json, Variables } from './variables.ts';
+import { ID } from './naming.ts';
+import type { State } from './stage.ts';
+import type { Json } from './variables.ts';
 
 /** What one order came to. */
 export type Outcome = { answers: Readonly<Record<string, Json>>; state: State };
 
-const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d(?::?\d\d)?|Z)?/g;
-
-/** Gives ids names: those of variables first, then `id1`, `id2`… as they come up. */
-export function nameIds(variables: Variables): (id: string) => string {
-  const names = new Map<string, string>();
-  for (const [name, value] of Object.entries(variables)) {
-    if (typeof value === 'string' && !names.has(value)) names.set(value, name);
-  }
-  let unnamed = 0;
-  return (id) => {
-    const name = names.get(id) ?? `id${++unnamed}`;
-    names.set(id, name);
-    return name;
-  };
-}
-
-/** A held row that can be found again in another run: its key with a variable in place of the id. */
-export type NamedRow = { table: string; keys: readonly string[] };
-
-/** Every way to name the row by a variable; none when no variable holds its id. */
-export function nameRow({ table, key }: HeldRow, variables: Variables): NamedRow {
-  const id = key.match(ID)?.[0];
-  const names = Object.entries(variables).filter(([, value]) => value !== null && value === id);
-  return { table, keys: names.map(([name]) => key.replaceAll(ID, `{${name}}`)) };
-}
-
-/** The key of a named row in this run, when a variable of it has a value already. */
-export function findRow({ keys }: NamedRow, variables: Variables): string | undefined {
-  for (const key of keys) {
-    const name = /\{(\w+)\}/.exec(key)?.[1] ?? '';
-    const value = variables[name];
-    if (typeof value === 'string') return key.replace(`{${name}}`, value);
-  }
-  return undefined;
-}
 
 /** Answers in the order of the scenario's steps, then the state: that order names what is new. */
 export function normalise(

@@ -4,21 +4,13 @@
  * one exception: a call that skips locked rows may have passed over rows that an overlapping call
  * held, so the serial order may be run with those rows held by a bystander.
  */
-import {
-  nameIds,
-  normalise,
-  differences,
-  findRow,
-  type Difference,
-  type NamedRow,
-  type Outcome,
-} from './normalise.ts';
+import { findRow, knownIds, nameIds, type KnownIds, type NamedRow } from './naming.ts';
+import { differences, normalise, type Difference, type Outcome } from './normalise.ts';
 import { inStepOrder, type Order } from './order.ts';
 import type { Memory } from './performer.ts';
 import type { Scenario } from './scenario.ts';
 import { operationsOf, serialOrders, spansOf, subsets, type Operation } from './serial.ts';
 import type { Theatre } from './theatre.ts';
-import type { Variables } from './variables.ts';
 
 export type SerialVerdict =
   | { equal: true; passedOver: boolean }
@@ -95,10 +87,16 @@ async function runSerially(
     const performer = cast.find(({ name }) => name === session);
     for (const step of steps) {
       const rows = held.get(step) ?? [];
-      await whileHeld(theatre, session, rows, memory.variables, async () => {
-        // A step may take several moves; none of them is interrupted here.
-        while (performer?.upcoming()?.step === step) await performer.move();
-      });
+      await whileHeld(
+        theatre,
+        session,
+        rows,
+        knownIds(memory.variables, memory.answers),
+        async () => {
+          // A step may take several moves; none of them is interrupted here.
+          while (performer?.upcoming()?.step === step) await performer.move();
+        },
+      );
     }
   }
   // Now that no transaction is open: inside a failed one the setting could not be taken back.
@@ -116,7 +114,7 @@ async function whileHeld(
   { locker, sessions }: Theatre,
   name: string,
   rows: readonly NamedRow[],
-  variables: Variables,
+  known: KnownIds,
   work: () => Promise<void>,
 ): Promise<void> {
   if (rows.length === 0) return work();
@@ -127,7 +125,7 @@ async function whileHeld(
       const column = row.table === 'public.job_queue' ? 'job_id' : 'lease_name';
       await locker.client.query(
         `select 1 from ${row.table} where ${column}::text = $1 for update skip locked`,
-        [findRow(row, variables)],
+        [findRow(row, known)],
       );
     }
     // Inside a transaction that has failed this is refused, and then no step will wait either.

@@ -1,7 +1,8 @@
 /** Runs one order from the common state to its end, and says what it came to. */
 import type { Answer } from './answer.ts';
 import { follow, type Prefix } from './frontier.ts';
-import { nameIds, nameRow, normalise, type NamedRow, type Outcome } from './normalise.ts';
+import { knownIds, nameIds, nameRow, type KnownIds, type NamedRow } from './naming.ts';
+import { normalise, type Outcome } from './normalise.ts';
 import type { Memory } from './performer.ts';
 import { play, type Played } from './play.ts';
 import { stepNames, type Scenario } from './scenario.ts';
@@ -34,6 +35,7 @@ export async function runOrder(
   const memory: Memory = { variables: base, answers: new Map() };
   const skipping = stepsThatSkip(scenario);
   const held = new Map<string, HeldRow[]>();
+  const unseen = new Map<string, string[]>();
   const { choose, strayed } = follow(prefix);
   const played = await play(theatre.cast(scenario, memory), {
     watch: theatre.watch,
@@ -43,17 +45,29 @@ export async function runOrder(
     async before(step) {
       if (!skipping.has(step)) return;
       held.set(step, merge(held.get(step) ?? [], await theatre.stage.heldRows()));
+      const ids = [...knownIds({}, memory.answers).values()];
+      const seen = await theatre.stage.visibleJobs(ids);
+      unseen.set(step, [...(unseen.get(step) ?? []), ...ids.filter((id) => !seen.includes(id))]);
     },
   });
   if (played.stuck.length > 0) await endTransactions(theatre);
   const state = await theatre.stage.state();
   const { variables, answers } = memory;
+  const known = knownIds(variables, answers);
+  const made = await theatre.stage.visibleJobs([...new Set([...unseen.values()].flat())]);
+  const heldBy = (step: string): HeldRow[] => [
+    ...(held.get(step) ?? []),
+    // A job that was there, but not yet for others to see, was held by whoever had made it.
+    ...(unseen.get(step) ?? [])
+      .filter((id) => made.includes(id))
+      .map((key) => ({ table: 'public.job_queue', key })),
+  ];
   return {
     ...played,
     variables,
     answers,
     outcome: normalise(inStepOrder(scenario, answers), state, nameIds(base)),
-    held: new Map([...held].map(([step, rows]) => [step, named(rows, variables)])),
+    held: new Map([...held.keys()].map((step) => [step, named(merge([], heldBy(step)), known)])),
     strayed: strayed(),
   };
 }
@@ -79,8 +93,8 @@ function merge(some: readonly HeldRow[], more: readonly HeldRow[]): HeldRow[] {
   return [...byKey.values()];
 }
 
-function named(rows: readonly HeldRow[], variables: Variables): NamedRow[] {
-  return rows.map((row) => nameRow(row, variables)).filter(({ keys }) => keys.length > 0);
+function named(rows: readonly HeldRow[], known: KnownIds): NamedRow[] {
+  return rows.map((row) => nameRow(row, known)).filter(({ keys }) => keys.length > 0);
 }
 
 /** After an order that got stuck, transactions may still be open. */

@@ -6,19 +6,28 @@ import { serialOracle, type SerialVerdict } from './oracle.ts';
 import { runOrder, type Order } from './order.ts';
 import { seeded } from './random.ts';
 import type { Invariant, Scenario } from './scenario.ts';
-import { tally, type Tally } from './tally.ts';
+import { tally, type Show, type Subject, type Tally } from './tally.ts';
 import type { Theatre } from './theatre.ts';
 import { showJson } from './trace.ts';
 
+/** What is said of every order, whatever the scenario. */
+export type Board = { mishaps: Tally; invariants: Tally; serial: Tally };
+
 /** What the orders of one scenario came to. */
-export type Rehearsal = {
+export type Rehearsal = Board & {
   /** One for each assertion of the scenario, in its order. */
   assertions: readonly Tally[];
-  mishaps: Tally;
-  invariants: Tally;
-  serial: Tally;
   counts: Counts;
 };
+
+/** A board for one scenario, or for many that are judged together. */
+export function newBoard(about: (name: string) => Subject, show?: Show): Board {
+  return {
+    mishaps: tally(about('no deadlock, no raw error, nobody waits for ever'), show),
+    invariants: tally(about('the invariants hold after every order'), show),
+    serial: tally(about('every order comes to what some serial order comes to'), show),
+  };
+}
 
 export type Counts = {
   orders: number;
@@ -36,7 +45,9 @@ export type Rehearsing = {
   signal: AbortSignal;
   invariants: readonly Invariant[];
   /** How a failing order is drawn. */
-  show?: (order: Order) => readonly string[];
+  show?: Show;
+  /** Where to gather what is said of every order; a board of the scenario's own where unset. */
+  board?: Board;
   progress?(orders: number): void;
 };
 
@@ -48,11 +59,9 @@ export async function rehearse(
 ): Promise<Rehearsal> {
   const { seed, signal, invariants, show } = how;
   const of = (name: string): string => (scenario.case === '' ? name : `${scenario.case}: ${name}`);
-  const about = (name: string): Tally => tally({ name: of(name), at: scenario.at }, show);
+  const group = how.board === undefined ? '' : scenario.case;
+  const board = how.board ?? newBoard((name) => ({ name: of(name), at: scenario.at }), show);
   const assertions = scenario.assertions.map((one) => tally({ ...one, name: of(one.name) }, show));
-  const mishaps = about('no deadlock, no raw error, nobody waits for ever');
-  const held = about('the invariants hold after every order');
-  const serial = about('every order comes to what some serial order comes to');
   const oracle = serialOracle(theatre, scenario);
   const counts = { orders: 0, blocked_steps: 0, passed_over: 0, serial_runs: 0, sampled: 0 };
 
@@ -67,18 +76,18 @@ export async function rehearse(
       if (!concerns(assertion, order)) continue;
       assertions[index]?.add(order, await check(assertion, order, theatre));
     }
-    held.add(order, await checkInvariants(invariants, theatre));
+    board.invariants.add(order, await checkInvariants(invariants, theatre), group);
     const broken = mishap(scenario, order) ?? astray(order);
-    mishaps.add(order, broken);
+    board.mishaps.add(order, broken, group);
     // An order that broke off came to nothing that a serial order could equal.
     if (broken !== undefined) continue;
     const verdict = await oracle.judge(order);
     if (verdict.equal && verdict.passedOver) counts.passed_over += 1;
-    serial.add(order, serialBreach(verdict));
+    board.serial.add(order, serialBreach(verdict), group);
   }
   counts.serial_runs = oracle.runs();
   counts.sampled = orders.exhausted() ? 0 : 1;
-  return { assertions, mishaps, invariants: held, serial, counts };
+  return { ...board, assertions, counts };
 }
 
 type Orders = Pick<ReturnType<typeof frontier>, 'next' | 'learn' | 'exhausted'>;
@@ -117,11 +126,11 @@ function serialBreach(verdict: SerialVerdict): Breach | undefined {
 }
 
 /** The observations of one rehearsal, always as many: its assertions, then three. */
-export function observations({
-  assertions,
-  mishaps,
-  invariants,
-  serial,
-}: Rehearsal): Observation[] {
-  return [...assertions, mishaps, invariants, serial].map((one) => one.observation());
+export function observations({ assertions, ...board }: Rehearsal): Observation[] {
+  return [...assertions.map((one) => one.observation()), ...boardObservations(board)];
+}
+
+/** Always three. */
+export function boardObservations({ mishaps, invariants, serial }: Board): Observation[] {
+  return [mishaps, invariants, serial].map((one) => one.observation());
 }

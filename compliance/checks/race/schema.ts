@@ -13,7 +13,7 @@ const capture = z
   .optional()
   .describe('Variable → column of the first row, or dotted path into a JSON answer.');
 
-const setupStep = z.union([
+export const setupStep = z.union([
   z.strictObject({ sql, capture }),
   z.strictObject({
     shift_seconds: seconds.describe('Moves every timestamp of every row into the past.'),

@@ -6,8 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Session } from '../../types.ts';
 import type { Json } from './variables.ts';
 
-/** Rows of every table, without columns that only number them. */
+/**
+ * Rows of every table that are not what they were when the order began, and under `<table>, before`
+ * what those were. Columns that only number rows are left out.
+ */
 export type State = Readonly<Record<string, readonly Json[]>>;
+const GONE = ', before';
 
 export type Stage = {
   /** Puts back what every table held when the stage was opened, before any set-up. */
@@ -19,6 +23,8 @@ export type Stage = {
   state(): Promise<State>;
   /** Job and lease rows that some session holds locked. */
   heldRows(): Promise<readonly HeldRow[]>;
+  /** Which of these ids are jobs that everybody can see. */
+  visibleJobs(ids: readonly string[]): Promise<readonly string[]>;
 };
 
 /** A row that another transaction holds locked, by its key. */
@@ -52,13 +58,22 @@ export async function openStage(keeper: Session, superuser: boolean): Promise<St
       await keeper.query('select dieu45_stage.save()');
     },
     async state() {
-      const { rows } = await keeper.client.query<{ state: State }>(state);
-      return rows[0]?.state ?? {};
+      const { rows } = await keeper.client.query<{ state: Record<string, string> }>(state);
+      const changed = Object.entries(rows[0]?.state ?? {}).filter(([, text]) => text !== '[]');
+      return Object.fromEntries(changed.map(([name, text]) => [name, JSON.parse(text) as Json[]]));
     },
     async heldRows() {
       if (present.length === 0) return [];
       const { rows } = await keeper.client.query<HeldRow>(held);
       return rows;
+    },
+    async visibleJobs(ids) {
+      if (ids.length === 0 || !present.some(({ table }) => table === 'public.job_queue')) return [];
+      const rows = await keeper.query<{ id: string }>(
+        'select job_id::text as id from public.job_queue where job_id = any($1::uuid[])',
+        [ids],
+      );
+      return rows.map(({ id }) => id);
     },
   };
 }
@@ -102,12 +117,19 @@ function heldSql({ table, key }: (typeof SKIPPABLE)[number]): string {
   );
 }
 
+/** What differs from the saved copy, row by row: most tables are as they were, and need no reading. */
 function stateSql(tables: readonly Table[]): string {
-  const parts = tables.map(
-    ({ name, shown }) =>
-      `'${name}', (select coalesce(jsonb_agg(to_jsonb(t)), '[]') from (select ${shown} from ${name}) t)`,
-  );
-  return `select jsonb_build_object(${parts.join(',\n')}) as state`;
+  const rows = (of: string, shown: string): string =>
+    `select to_jsonb(t) as r from (select ${shown} from ${of}) t`;
+  const except = (one: string, other: string): string =>
+    `(select coalesce(jsonb_agg(d.r), '[]') from (${one} except all ${other}) d)`;
+  const parts = tables.flatMap(({ name, shown }, index) => {
+    const now = rows(name, shown);
+    const before = rows(`dieu45_stage.saved_${index}`, shown);
+    return [`'${name}'`, except(now, before), `'${name}${GONE}'`, except(before, now)];
+  });
+  // A function takes a hundred arguments at most.
+  return `select jsonb_object(array[${parts.map((part) => `(${part})::text`).join(',\n')}]) as state`;
 }
 
 /** A backend that was cancelled may hold its locks for a moment longer. */

@@ -65,7 +65,7 @@ export async function openTheatre(sandbox: Sandbox, opening: Opening): Promise<T
   const steered = clock === 'steered' ? await steerClock(control) : 0;
   const superuser = sandbox.server.can.has('superuser');
   const stage = await openStage(await open('race keeper'), superuser);
-  let ready: { scenario: Scenario; variables: Variables; at: number } | undefined;
+  let ready: { setup: Scenario['setup']; captured: Variables; at: number } | undefined;
   const pids = new Map([...sessions].map(([name, { pid }]) => [name, pid]));
   return {
     control,
@@ -76,18 +76,18 @@ export async function openTheatre(sandbox: Sandbox, opening: Opening): Promise<T
     steered,
     async prepare(scenario) {
       const fresh = ready !== undefined && performance.now() - ready.at < SETUP_AGE_MS;
-      if (!fresh || ready?.scenario !== scenario) {
+      if (!fresh || ready?.setup !== scenario.setup) {
         await stage.clear();
         if (clock === 'steered') await ask(control, SET_AHEAD, { seconds: 0 });
-        const variables = await setUp(scenario, sandbox, control);
+        const captured = await setUp(scenario, sandbox, control);
         await stage.save();
-        ready = { scenario, variables, at: performance.now() };
+        ready = { setup: scenario.setup, captured, at: performance.now() };
       } else {
         await stage.restore();
       }
       const seconds = advancedIn(scenario);
       if (clock === 'steered') await ask(control, SET_AHEAD, { seconds });
-      return ready.variables;
+      return { ...unset(scenario), ...scenario.variables, ...ready.captured };
     },
     cast: (scenario, memory) =>
       scenario.sessions.map((plan) =>
@@ -104,14 +104,15 @@ function advancedIn({ setup }: Scenario): number {
   return setup.reduce((sum, step) => sum + ('advanceSeconds' in step ? step.advanceSeconds : 0), 0);
 }
 
+/** Runs the set-up and returns what it captured. */
 async function setUp(scenario: Scenario, sandbox: Sandbox, control: Session): Promise<Variables> {
-  let variables: Variables = { ...unset(scenario), ...scenario.variables };
+  let found: Variables = {};
   let ahead = 0;
   for (const step of scenario.setup) {
     if (isStatement(step)) {
-      const answer = await ask(control, step.sql, variables);
+      const answer = await ask(control, step.sql, { ...scenario.variables, ...found });
       refuseFailure(answer, step.at);
-      variables = { ...variables, ...captured(answer, step.capture) };
+      found = { ...found, ...captured(answer, step.capture) };
     } else if ('shiftSeconds' in step) {
       await sandbox.shift(step.shiftSeconds);
     } else {
@@ -119,7 +120,7 @@ async function setUp(scenario: Scenario, sandbox: Sandbox, control: Session): Pr
       await ask(control, SET_AHEAD, { seconds: ahead });
     }
   }
-  return variables;
+  return found;
 }
 
 /** What steps capture is null until they have run. */
