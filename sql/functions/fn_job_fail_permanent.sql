@@ -22,9 +22,10 @@ declare
 begin
   v_call := dot_queue.lease_call('fn_job_fail_permanent', p_job_id, p_lease_token, p_actor, null,
     case
-      when p_acknowledged_by ~ '\S' and dot_queue.name_problem(p_acknowledged_by) is not null then
+      when p_acknowledged_by ~ '[^[:space:]]'
+       and dot_queue.name_problem(p_acknowledged_by) is not null then
         dot_queue.invalid_argument('p_acknowledged_by', dot_queue.name_problem(p_acknowledged_by))
-      when coalesce(p_acknowledged_by, '') !~ '\S'
+      when coalesce(p_acknowledged_by, '') !~ '[^[:space:]]'
        and dot_queue.config('queue.refusal.acknowledgement_required') = 'true' then
         dot_queue.refusal('acknowledgement_required')
     end);

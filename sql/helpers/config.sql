@@ -141,8 +141,8 @@ begin
       from dot_queue.config_catalogue k
      where k.key = p_key
         or (k.per_kind
-            and k.key = regexp_replace(p_key, '\.[a-z][a-z0-9_]{0,62}$', '.default')
-            and p_key !~ '\.lease_reaper$')
+            and k.key = regexp_replace(p_key, '[.][a-z][a-z0-9_]{0,62}$', '.default')
+            and p_key !~ '[.]lease_reaper$')
   );
 end
 $$;

@@ -1,4 +1,6 @@
--- What is wrong with a naming text (domain, executor, key, lease name, holder, actor), or NULL.
+-- What is wrong with a naming text (domain, executor, key, lease name, holder, actor), or NULL. No
+-- function holds a backslash in a plain literal: a session may read those as escapes
+-- (standard_conforming_strings = off), and would then find every name empty.
 create function dot_queue.name_problem(p_value text, p_max_chars integer default 200)
 returns text
 language plpgsql
@@ -8,9 +10,9 @@ as $$
 begin
   return case
     when p_value is null then 'required'
-    when p_value !~ '\S' then 'empty'
+    when p_value !~ '[^[:space:]]' then 'empty'
     when char_length(p_value) > p_max_chars then format('longer than %s characters', p_max_chars)
-    when p_value ~ '[\u0001-\u001f\u007f-\u009f]' then 'holds a control character'
+    when p_value ~ E'[\\u0001-\\u001f\\u007f-\\u009f]' then 'holds a control character'
   end;
 end
 $$;
@@ -44,7 +46,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return regexp_replace(left(p_value, p_max_chars),
-                        '[\u0001-\u0008\u000b-\u001f\u007f-\u009f]', ' ', 'g');
+                        E'[\\u0001-\\u0008\\u000b-\\u001f\\u007f-\\u009f]', ' ', 'g');
 end
 $$;
 
@@ -59,7 +61,7 @@ as $$
 begin
   return case
     when p_actor is null then null
-    when p_actor !~ '\S' then dot_queue.refusal('actor_required')
+    when p_actor !~ '[^[:space:]]' then dot_queue.refusal('actor_required')
     when dot_queue.name_problem(p_actor) is not null
       then dot_queue.invalid_argument('p_actor', dot_queue.name_problem(p_actor))
   end;
