@@ -12,16 +12,12 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-test.each(['any-value', 'any-json', 'backoff', 'error-text'])(
-  '%s is green',
-  { timeout: 300_000 },
-  async (property) => {
-    await using sandbox = await server.sandbox('queue');
-    const { seen, threw } = await told(run, sandbox, [
-      spec('property', `selftest/property/${property}.yaml`, 's0'),
-    ]);
-    console.log(JSON.stringify(seen.filter((o) => o.is === 'count')));
-    expect(threw).toBeUndefined();
-    expect(seen.filter((one) => one.is === 'assertion' && !one.ok)).toEqual([]);
-  },
-);
+test.each(['shadow'])('%s is green', { timeout: 300_000 }, async (property) => {
+  await using sandbox = await server.sandbox('queue');
+  const { seen, threw } = await told(run, sandbox, [
+    spec('property', `selftest/property/${property}.yaml`, 's0'),
+  ]);
+  console.log(JSON.stringify(seen.filter((o) => o.is === 'count')));
+  expect(threw).toBeUndefined();
+  expect(seen.filter((one) => one.is === 'assertion' && !one.ok)).toEqual([]);
+});

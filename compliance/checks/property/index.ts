@@ -6,6 +6,7 @@
 import type { Observation, RunCheck } from '../../types.ts';
 import { readDataFile } from '../data_file.ts';
 import { missingContractObject } from '../missing.ts';
+import { anySession } from './any_session.ts';
 import { anyJson } from './any_json.ts';
 import { anyValue } from './any_value.ts';
 import { backoff } from './backoff.ts';
@@ -39,6 +40,8 @@ function perform({
       return backoff({ data, ...rest });
     case 'error-text':
       return errorText({ data, ...rest });
+    case 'any-session':
+      return anySession({ data, ...rest });
   }
 }
 

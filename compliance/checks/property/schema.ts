@@ -54,9 +54,39 @@ export const errorTextFile = z.strictObject({
 });
 export type ErrorTextFile = z.infer<typeof errorTextFile>;
 
+const step = z.strictObject({ as: name.describe('The role that calls.'), sql });
+
+export const anySessionFile = z.strictObject({
+  property: z.literal('any-session'),
+  runs,
+  setup: statements,
+  steps: z.array(step).min(1).describe('One life: queries whose answers are compared.'),
+  doings: z
+    .array(
+      z.strictObject({
+        name: sql.describe('What was done, for people.'),
+        as: name.describe('The role that does it, and whose code it is.'),
+        before: sql.describe(
+          'What the caller does first; its code says as whom it runs in kit.seen.',
+        ),
+      }),
+    )
+    .default([]),
+  settings: z
+    .record(sql, z.array(z.string()).min(1))
+    .default({})
+    .describe('Setting that any user may change → values.'),
+  planner: z
+    .boolean()
+    .default(false)
+    .describe('Also turns over every switch of the planner that the server has.'),
+});
+export type AnySessionFile = z.infer<typeof anySessionFile>;
+
 export const propertyFile = z.discriminatedUnion('property', [
   anyValueFile,
   anyJsonFile,
   backoffFile,
   errorTextFile,
+  anySessionFile,
 ]);
