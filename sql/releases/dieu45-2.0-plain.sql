@@ -900,7 +900,9 @@ end
 $$;
 
 -- helpers/text.sql
--- What is wrong with a naming text (domain, executor, key, lease name, holder, actor), or NULL.
+-- What is wrong with a naming text (domain, executor, key, lease name, holder, actor), or NULL. No
+-- function holds a backslash in a plain literal: a session may read those as escapes
+-- (standard_conforming_strings = off), and would then find every name empty.
 create function dot_queue.name_problem(p_value text, p_max_chars integer default 200)
 returns text
 language plpgsql
@@ -910,9 +912,9 @@ as $$
 begin
   return case
     when p_value is null then 'required'
-    when p_value !~ '\S' then 'empty'
+    when p_value !~ '[^[:space:]]' then 'empty'
     when char_length(p_value) > p_max_chars then format('longer than %s characters', p_max_chars)
-    when p_value ~ '[\u0001-\u001f\u007f-\u009f]' then 'holds a control character'
+    when p_value ~ E'[\\u0001-\\u001f\\u007f-\\u009f]' then 'holds a control character'
   end;
 end
 $$;
@@ -946,7 +948,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return regexp_replace(left(p_value, p_max_chars),
-                        '[\u0001-\u0008\u000b-\u001f\u007f-\u009f]', ' ', 'g');
+                        E'[\\u0001-\\u0008\\u000b-\\u001f\\u007f-\\u009f]', ' ', 'g');
 end
 $$;
 
@@ -961,7 +963,7 @@ as $$
 begin
   return case
     when p_actor is null then null
-    when p_actor !~ '\S' then dot_queue.refusal('actor_required')
+    when p_actor !~ '[^[:space:]]' then dot_queue.refusal('actor_required')
     when dot_queue.name_problem(p_actor) is not null
       then dot_queue.invalid_argument('p_actor', dot_queue.name_problem(p_actor))
   end;
@@ -1112,8 +1114,8 @@ begin
       from dot_queue.config_catalogue k
      where k.key = p_key
         or (k.per_kind
-            and k.key = regexp_replace(p_key, '\.[a-z][a-z0-9_]{0,62}$', '.default')
-            and p_key !~ '\.lease_reaper$')
+            and k.key = regexp_replace(p_key, '[.][a-z][a-z0-9_]{0,62}$', '.default')
+            and p_key !~ '[.]lease_reaper$')
   );
 end
 $$;
@@ -2857,9 +2859,10 @@ declare
 begin
   v_call := dot_queue.lease_call('fn_job_fail_permanent', p_job_id, p_lease_token, p_actor, null,
     case
-      when p_acknowledged_by ~ '\S' and dot_queue.name_problem(p_acknowledged_by) is not null then
+      when p_acknowledged_by ~ '[^[:space:]]'
+       and dot_queue.name_problem(p_acknowledged_by) is not null then
         dot_queue.invalid_argument('p_acknowledged_by', dot_queue.name_problem(p_acknowledged_by))
-      when coalesce(p_acknowledged_by, '') !~ '\S'
+      when coalesce(p_acknowledged_by, '') !~ '[^[:space:]]'
        and dot_queue.config('queue.refusal.acknowledgement_required') = 'true' then
         dot_queue.refusal('acknowledgement_required')
     end);
@@ -3398,22 +3401,30 @@ begin
     return dot_queue.refuse('fn_job_config_set', p_actor, null, v_refusal);
   end if;
 
-  select c.value
-    into v_from
-    from dot_queue.host_config c
-   where c.key = p_key;
   begin
-    if p_value is null then
-      delete from dot_queue.host_config c
-       where c.key = p_key;
-    else
+    loop
+      -- Under the row's lock: of two writers of one key, the later must see what the earlier wrote.
+      select c.value
+        into v_from
+        from dot_queue.host_config c
+       where c.key = p_key
+         for update;
+      if found and p_value is null then
+        delete from dot_queue.host_config c
+         where c.key = p_key;
+      elsif found then
+        update dot_queue.host_config c
+           set value = p_value,
+               updated_at = clock_timestamp(),
+               updated_by = coalesce(p_actor, session_user)
+         where c.key = p_key;
+      end if;
+      exit when found or p_value is null;
       insert into dot_queue.host_config (key, value, updated_at, updated_by)
       values (p_key, p_value, clock_timestamp(), coalesce(p_actor, session_user))
-      on conflict (key) do update
-        set value = excluded.value,
-            updated_at = excluded.updated_at,
-            updated_by = excluded.updated_by;
-    end if;
+      on conflict (key) do nothing;
+      exit when found;
+    end loop;
   exception when sqlstate 'D4500' then
     get stacked diagnostics v_from = pg_exception_detail;
     return dot_queue.refuse('fn_job_config_set', p_actor, null, v_from::jsonb - 'key');
@@ -3463,17 +3474,28 @@ begin
     return dot_queue.refuse('fn_job_executor_set', p_actor, null, v_refusal);
   end if;
 
-  select e.enabled
-    into v_from
-    from public.job_executor e
-   where e.executor = p_executor
-     and e.job_kind = p_job_kind;
-  insert into public.job_executor (executor, job_kind, enabled, updated_at, updated_by)
-  values (p_executor, p_job_kind, p_enabled, clock_timestamp(), coalesce(p_actor, session_user))
-  on conflict on constraint job_executor_pkey do update
-    set enabled = excluded.enabled,
-        updated_at = excluded.updated_at,
-        updated_by = excluded.updated_by;
+  loop
+    -- Under the row's lock: of two writers, the later must see what the earlier wrote.
+    select e.enabled
+      into v_from
+      from public.job_executor e
+     where e.executor = p_executor
+       and e.job_kind = p_job_kind
+       for update;
+    if found then
+      update public.job_executor e
+         set enabled = p_enabled,
+             updated_at = clock_timestamp(),
+             updated_by = coalesce(p_actor, session_user)
+       where e.executor = p_executor
+         and e.job_kind = p_job_kind;
+      exit;
+    end if;
+    insert into public.job_executor (executor, job_kind, enabled, updated_at, updated_by)
+    values (p_executor, p_job_kind, p_enabled, clock_timestamp(), coalesce(p_actor, session_user))
+    on conflict on constraint job_executor_pkey do nothing;
+    exit when found;
+  end loop;
   perform dot_queue.audit('fn_job_executor_set', p_actor, null, null, null, null,
     jsonb_build_object('executor', p_executor, 'job_kind', p_job_kind, 'enabled_from', v_from,
                        'enabled_to', p_enabled));
