@@ -9,12 +9,13 @@ import { privateTexts, redactDeep, redactor } from '../evidence/redact.ts';
 import { loadManifest } from '../manifest/load.ts';
 import { toJson } from '../report/json.ts';
 import { type Report, reportOf } from '../report/report.ts';
+import { counted, wordsOf } from '../report/words.ts';
 import { kinds } from '../run/registry.ts';
 import { runChecks, type RunOutcome } from '../run/run.ts';
 import { profileOf, select, type SelectedClause } from '../run/select.ts';
 import { installSubstrate } from '../substrate/index.ts';
 import { installPgtap, openTarget } from '../target/index.ts';
-import type { Lang, Server } from '../types.ts';
+import type { Lang, Manifest, Server } from '../types.ts';
 import { type ExitCode, exitOf } from '../verdict/exit.ts';
 import type { Io } from './io.ts';
 import { packageFacts } from './package.ts';
@@ -76,7 +77,7 @@ export async function judgeAll(options: GateOptions, io: Io): Promise<Report> {
   await using bundle =
     options.out === undefined ? undefined : await openBundle(resolve(io.cwd, options.out), redact);
   const reporters = openReporters(options, io, {
-    heading: heading(manifest.document, options.profile, selected, targetText, seed),
+    heading: heading(manifest, selected, { ...options, target: targetText, seed }),
     reproduce: (checkId) => reproduceCommand(io.self, checkId, seed, options),
   });
   const onAbort = (): void => void sayCleaning(reporters, io);
@@ -152,15 +153,26 @@ async function buildTemplate(server: Server, sqlDir: string): Promise<void> {
   });
 }
 
+/** `dieu45 1.0 · profile ci · 113 checks of 17 clauses · embedded · seed 1`. */
 function heading(
-  { id, version }: { id: string; version: string },
-  profile: string,
+  { document: { id, version } }: Manifest,
   selected: readonly SelectedClause[],
-  target: string,
-  seed: number,
+  {
+    profile,
+    target,
+    seed,
+    lang,
+  }: Pick<GateOptions, 'profile' | 'lang'> & { target: string; seed: number },
 ): string {
+  const words = wordsOf(lang);
   const checks = selected.reduce((sum, { specs }) => sum + specs.length, 0);
-  return `${id} ${version} · profile ${profile} · ${checks} checks of ${selected.length} clauses · ${publicTargetName(target)} · seed ${seed}`;
+  return [
+    `${id} ${version}`,
+    `${words.profile} ${profile}`,
+    `${counted(checks, 'check', lang)} ${words.of} ${counted(selected.length, 'clause', lang)}`,
+    publicTargetName(target),
+    `${words.seed} ${seed}`,
+  ].join(' · ');
 }
 
 /** 170010 → `17.10`. */

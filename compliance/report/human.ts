@@ -1,5 +1,6 @@
 /** The report for people: a line a clause as it finishes, then failures in full, then the last line. */
-import type { Lang } from '../types.ts';
+import type { ClauseStatus, Lang } from '../types.ts';
+import { meaningOf } from '../verdict/exit.ts';
 import type { OnEvent } from '../run/events.ts';
 import { taskName } from '../run/plan.ts';
 import { lastLine } from '../verdict/merge.ts';
@@ -10,7 +11,7 @@ import { startLive, type Live } from './live.ts';
 import type { Report } from './report.ts';
 import { duration, type Style, styleOf, symbols, visible } from './style.ts';
 import { timingLines } from './timings.ts';
-import { statusWord, wordsOf } from './words.ts';
+import { counted, statusWord, wordsOf } from './words.ts';
 
 export type HumanOptions = {
   write: (text: string) => void;
@@ -91,7 +92,7 @@ export function humanReporter(options: HumanOptions): Reporter {
   };
 }
 
-/** `24 clauses · 31.2 s · seed 7 · PostgreSQL 17.10 · evidence in evidence/latest`. */
+/** What came of the clauses, where and how it ran, and what the exit code means. */
 function summary(report: Report, style: Style, { lang, evidence }: HumanOptions): string {
   const words = wordsOf(lang);
   const { run, exit } = report;
@@ -101,6 +102,18 @@ function summary(report: Report, style: Style, { lang, evidence }: HumanOptions)
     ...(run.serverVersion === undefined ? [] : [`PostgreSQL ${run.serverVersion}`]),
     ...(evidence === undefined ? [] : [`${words.evidence}: ${evidence}`]),
   ].join(' · ');
-  const code = `${words.exit} ${exit.code}: ${exit.meaning}`;
-  return `${style.dim(facts)}\n${exit.code === 0 ? style.dim(code) : style.bold(code)}`;
+  const code = `${words.exit} ${exit.code}: ${meaningOf(exit.code, lang)}`;
+  return [
+    style.dim(clauseCounts(report, lang)),
+    style.dim(facts),
+    exit.code === 0 ? style.dim(code) : style.bold(code),
+  ].join('\n');
+}
+
+/** `17 clauses: 3 passed, 14 not reviewed`: what is not proven yet shows in a green run too. */
+function clauseCounts({ clauses }: Report, lang: Lang): string {
+  const counts = new Map<ClauseStatus, number>();
+  for (const { status } of clauses) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const parts = [...counts].map(([status, count]) => `${count} ${statusWord(status, lang)}`);
+  return `${counted(clauses.length, 'clause', lang)}: ${parts.join(', ')}`;
 }

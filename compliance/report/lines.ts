@@ -3,7 +3,7 @@ import type { CheckResult, Clause, ClauseResult, Lang } from '../types.ts';
 import { taskKey } from '../run/plan.ts';
 import type { SelectedClause } from '../run/select.ts';
 import { duration, fit, symbols, type Style, widthOf } from './style.ts';
-import { statusWord, wordsOf } from './words.ts';
+import { counted, statusWord, wordsOf } from './words.ts';
 
 /** How lines are laid out, once for a whole list, so that columns stand under each other. */
 export type Layout = {
@@ -79,12 +79,10 @@ export function countsOf({ clause, checks }: ClauseResult, lang: Lang): string {
   const asserted = checks.flatMap((check) => check.observations).filter(isAssertion).length;
   const elapsedMs = elapsedOf(checks);
   return [
-    `${checks.length} ${checks.length === 1 ? words.check : words.checks}`,
+    counted(checks.length, 'check', lang),
     ...(leftOut === 0 ? [] : [`${leftOut} ${words.leftOut}`]),
     ...(planned === 0 ? [] : [`${planned} ${words.planned}`]),
-    ...(asserted === 0
-      ? []
-      : [`${asserted} ${asserted === 1 ? words.assertion : words.assertions}`]),
+    ...(asserted === 0 ? [] : [counted(asserted, 'assertion', lang)]),
     ...(elapsedMs === 0 ? [] : [duration(elapsedMs)]),
   ].join(' · ');
 }

@@ -39,6 +39,10 @@ export type Words = {
   reproduce: string;
   more: string;
   noCheck: string;
+  of: string;
+  clause: string;
+  clauses: string;
+  profile: string;
   seed: string;
   evidence: string;
   exit: string;
@@ -60,6 +64,10 @@ const words: Readonly<Record<Lang, Words>> = {
     reproduce: 'reproduce',
     more: 'more broken assertions; --verbose and the JSON report show all',
     noCheck: 'the manifest gives this clause no check',
+    of: 'of',
+    clause: 'clause',
+    clauses: 'clauses',
+    profile: 'profile',
     seed: 'seed',
     evidence: 'evidence',
     exit: 'exit',
@@ -79,6 +87,10 @@ const words: Readonly<Record<Lang, Words>> = {
     reproduce: 'chạy lại',
     more: 'khẳng định sai nữa; --verbose và báo cáo JSON cho thấy tất cả',
     noCheck: 'tệp khai báo không có phép kiểm nào cho điều khoản này',
+    of: 'của',
+    clause: 'điều khoản',
+    clauses: 'điều khoản',
+    profile: 'hồ sơ',
     seed: 'hạt giống',
     evidence: 'bằng chứng',
     exit: 'mã thoát',
@@ -91,4 +103,9 @@ export function statusWord(status: ClauseStatus, lang: Lang): string {
 
 export function wordsOf(lang: Lang): Words {
   return words[lang];
+}
+
+/** `1 check`, `7 checks`; Vietnamese has one form for both. */
+export function counted(count: number, noun: 'check' | 'assertion' | 'clause', lang: Lang): string {
+  return `${count} ${words[lang][count === 1 ? noun : (`${noun}s` as const)]}`;
 }

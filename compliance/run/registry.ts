@@ -11,6 +11,8 @@ export const kinds: Registry = {
   matrix: () => import('../checks/matrix/index.ts'),
   property: () => import('../checks/property/index.ts'),
   race: () => import('../checks/race/index.ts'),
+  claimers: () => import('../checks/claimers/index.ts'),
+  timed: () => import('../checks/timed/index.ts'),
 };
 
 /** The runner of a kind. @throws KitError 70 when the kit has none for it. */

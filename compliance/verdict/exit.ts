@@ -2,7 +2,7 @@
  * The exit codes: what each means, and which one a run ends with (kit.md, "Verdicts").
  * No flag changes what a code means. Pure.
  */
-import type { CheckResult, ClauseResult, Profile } from '../types.ts';
+import type { CheckResult, ClauseResult, Lang, Profile } from '../types.ts';
 
 export const exits = {
   /** Every required check passed, or its clause is waived or attested in force. */
@@ -30,22 +30,36 @@ export type ExitCode = (typeof exits)[keyof typeof exits];
 /** Strongest first: the first of these that applies is the exit code. */
 const precedence: readonly ExitCode[] = [130, 64, 65, 69, 4, 1, 70, 3, 2, 0];
 
-const meanings: Readonly<Record<ExitCode, string>> = {
-  0: 'every required check passed',
-  1: 'at least one clause failed',
-  2: 'nothing failed, but something required is unknown or not reviewed',
-  3: 'coverage gap: something was not checked that had to be',
-  4: 'a waiver or attestation is expired, malformed, or for an unknown clause',
-  64: 'the command was not understood',
-  65: 'the manifest is not valid',
-  69: 'the target cannot be used',
-  70: 'the kit itself broke',
-  130: 'interrupted; everything was cleaned up',
+const meanings: Readonly<Record<Lang, Readonly<Record<ExitCode, string>>>> = {
+  en: {
+    0: 'every required check passed',
+    1: 'at least one clause failed',
+    2: 'nothing failed, but something required is unknown or not reviewed',
+    3: 'coverage gap: something was not checked that had to be',
+    4: 'a waiver or attestation is expired, malformed, or for an unknown clause',
+    64: 'the command was not understood',
+    65: 'the manifest is not valid',
+    69: 'the target cannot be used',
+    70: 'the kit itself broke',
+    130: 'interrupted; everything was cleaned up',
+  },
+  vi: {
+    0: 'mọi phép kiểm bắt buộc đều đạt',
+    1: 'ít nhất một điều khoản bị vi phạm',
+    2: 'không có vi phạm, nhưng có điều bắt buộc còn chưa rõ hoặc chưa xem xét',
+    3: 'hở phạm vi kiểm: có điều lẽ ra phải kiểm mà chưa được kiểm',
+    4: 'có miễn trừ hoặc xác nhận đã hết hạn, sai mẫu, hoặc cho một điều khoản không tồn tại',
+    64: 'không hiểu được câu lệnh',
+    65: 'tệp khai báo không hợp lệ',
+    69: 'không dùng được máy chủ đích',
+    70: 'chính bộ kiểm bị hỏng',
+    130: 'bị ngắt; mọi thứ đã được dọn sạch',
+  },
 };
 
 /** What an exit code says, in a few words. */
-export function meaningOf(code: ExitCode): string {
-  return meanings[code];
+export function meaningOf(code: ExitCode, lang: Lang = 'en'): string {
+  return meanings[lang][code];
 }
 
 /** The code that a run ends with when each of these applies; 0 when none does. */
