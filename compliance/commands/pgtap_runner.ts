@@ -10,10 +10,10 @@ import { toJunit } from '../pgtap_runner/junit.ts';
 import { startLive, type Live } from '../pgtap_runner/live.ts';
 import { oneDatabase, ownDatabases, thisDatabase, type Place } from '../pgtap_runner/place.ts';
 import { proveFiles } from '../pgtap_runner/prove.ts';
-import { isGreen, type FileResult } from '../pgtap_runner/result.ts';
+import { isGreen, provedNothing, type FileResult } from '../pgtap_runner/result.ts';
 import { toTap } from '../pgtap_runner/tap.ts';
 import { fileLines, lastLine, lookOf } from '../pgtap_runner/text.ts';
-import { changes, partsOf } from '../pgtap_runner/watch.ts';
+import { openWatch, partsOf } from '../pgtap_runner/watch.ts';
 import { openTarget } from '../target/index.ts';
 import type { Server } from '../types.ts';
 import { exits, type ExitCode } from '../verdict/exit.ts';
@@ -80,28 +80,31 @@ async function run(
   io: Io,
   openPlace: () => Promise<Place>,
 ): Promise<ExitCode> {
-  let place = await openPlace();
+  if (!options.watch) {
+    await using place = await openPlace();
+    const results = await runOnce(files, options, reporters, io, place);
+    return isGreen(results) ? exits.passed : exits.failed;
+  }
+  const watch = openWatch(io.signal);
+  let place: Place | undefined;
   try {
-    let results = await runOnce(files, options, reporters, io, place);
-    if (!options.watch) return isGreen(results) ? exits.passed : exits.failed;
-    const watched = async (): Promise<Set<string>> => {
-      const parts = await Promise.all(
-        [...files, ...options.setup].map((file) => partsOf(file, io.cwd)),
-      );
-      return new Set(parts.flatMap((set) => [...set]));
-    };
-    io.err.write('watching; Ctrl-C ends\n');
-    for await (const changed of changes(watched, io.signal)) {
-      if (await touches(options.setup, changed, io.cwd)) {
+    for (let again = files; !io.signal.aborted;) {
+      // Before the run, so that what changes while it runs is not missed.
+      watch.follow(await partsOfAll([...files, ...options.setup], io.cwd));
+      place ??= await openPlace();
+      if (again.length > 0) await runOnce(again, options, reporters, io, place);
+      io.err.write('watching; Ctrl-C ends\n');
+      const changed = await watch.next();
+      if (touches(await partsOfAll(options.setup, io.cwd), changed)) {
         await place[Symbol.asyncDispose]();
-        place = await openPlace();
+        place = undefined;
       }
-      const again = await affected(files, options.setup, changed, io.cwd);
-      results = await runOnce(again, options, reporters, io, place);
+      again = await affected(files, options.setup, changed, io.cwd);
     }
     throw io.signal.reason;
   } finally {
-    await place[Symbol.asyncDispose]();
+    watch.close();
+    await place?.[Symbol.asyncDispose]();
   }
 }
 
@@ -112,18 +115,18 @@ async function affected(
   changed: ReadonlySet<string>,
   cwd: string,
 ): Promise<readonly string[]> {
-  if (await touches(setup, changed, cwd)) return files;
-  const hit = await Promise.all(files.map((file) => touches([file], changed, cwd)));
-  return files.filter((_, i) => hit[i]);
+  if (touches(await partsOfAll(setup, cwd), changed)) return files;
+  const parts = await Promise.all(files.map((file) => partsOf(file, cwd)));
+  return files.filter((_, i) => touches(parts[i] ?? new Set(), changed));
 }
 
-async function touches(
-  files: readonly string[],
-  changed: ReadonlySet<string>,
-  cwd: string,
-): Promise<boolean> {
+async function partsOfAll(files: readonly string[], cwd: string): Promise<ReadonlySet<string>> {
   const parts = await Promise.all(files.map((file) => partsOf(file, cwd)));
-  return parts.some((set) => [...set].some((part) => changed.has(part)));
+  return new Set(parts.flatMap((set) => [...set]));
+}
+
+function touches(parts: ReadonlySet<string>, changed: ReadonlySet<string>): boolean {
+  return [...parts].some((part) => changed.has(part));
 }
 
 async function runOnce(
@@ -161,6 +164,7 @@ async function runOnce(
     else await save(resolve(io.cwd, path), document);
   }
   if (text) io.out.write(`${lastLine(results, performance.now() - began)}\n`);
+  if (provedNothing(results)) io.err.write('nothing was tested: every test was skipped\n');
   return results;
 }
 

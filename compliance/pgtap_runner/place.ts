@@ -1,12 +1,12 @@
 /** Where a test file runs: in a database of its own, or in place, in a transaction that is rolled back. */
+import type pg from 'pg';
 import { readScript, showWhere } from '../checks/pgtap/script.ts';
 import { runSuite } from '../checks/pgtap/suite.ts';
-import { KitError } from '../errors.ts';
+import { KitError, messageOf } from '../errors.ts';
 import { openSession } from '../sandbox/session.ts';
 import { installPgtap } from '../target/index.ts';
 import type { Server, Session } from '../types.ts';
 import { exits } from '../verdict/exit.ts';
-import type pg from 'pg';
 
 /** A session that a test file may use, and its end. */
 export type Room = AsyncDisposable & { session: Session };
@@ -68,11 +68,24 @@ export function thisDatabase(settings: pg.ClientConfig): Place {
   return {
     inPlace: true,
     async room(name) {
-      const session = await openSession(settings, name);
+      const session = await reach(settings, name);
       return { session, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() };
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
+}
+
+/** @throws KitError 69 when there is no such database, or it does not let us in. */
+async function reach(settings: pg.ClientConfig, name: string): Promise<Session> {
+  try {
+    return await openSession(settings, name);
+  } catch (error) {
+    throw new KitError(
+      exits.target,
+      `the database cannot be reached: ${messageOf(error)}`,
+      'look at the URL, the PG* variables and .pgpass',
+    );
+  }
 }
 
 /**

@@ -40,8 +40,13 @@ export function countsOf(results: readonly FileResult[]): Counts {
   return counts;
 }
 
+/** Whether nothing failed because nothing ran: such a run is no green run. */
+export function provedNothing(results: readonly FileResult[]): boolean {
+  const { passed, failed } = countsOf(results);
+  return failed === 0 && passed === 0;
+}
+
 /** Whether the run as a whole proved something and broke nothing. */
 export function isGreen(results: readonly FileResult[]): boolean {
-  const { passed, failed } = countsOf(results);
-  return failed === 0 && passed > 0;
+  return countsOf(results).failed === 0 && !provedNothing(results);
 }
