@@ -24,6 +24,7 @@ export function digestFold(): DigestFold {
     claims: [],
     reaps: [],
     jobs: new Map(),
+    keys: new Map(),
     unknownKeys: new Set(),
     opOfTx: new Map(),
     open: new Map(),
@@ -33,7 +34,8 @@ export function digestFold(): DigestFold {
   };
   const sweeps: Digest['sweeps'][number][] = [];
   const blocked: Digest['blocked'][number][] = [];
-  const faults: Record<string, number> = {};
+  const faults: Digest['faults'][number][] = [];
+  const alarms: Digest['alarms'][number][] = [];
   const gone = new Map<number, number>();
   let header: Header | undefined;
   let lastNs = -Infinity;
@@ -68,13 +70,16 @@ export function digestFold(): DigestFold {
         closeOp(state, event, line);
         break;
       case 'fault':
-        faults[event.kind] = (faults[event.kind] ?? 0) + 1;
+        faults.push({ ...event, line });
         break;
       case 'gone':
         gone.set(event.pid, event.ns);
         break;
       case 'blocked':
         blocked.push({ ...event, line });
+        break;
+      case 'alarm':
+        alarms.push({ ...event, line });
         break;
       case 'phase':
         break;
@@ -101,7 +106,7 @@ export function digestFold(): DigestFold {
       op.endNs = gone.get(op.pid) ?? Infinity;
       for (const { key } of op.enqueues ?? []) state.unknownKeys.add(key);
     }
-    const { ops, claims, reaps, jobs, unknownKeys, opOfTx, malformed } = state;
+    const { ops, claims, reaps, jobs, keys, unknownKeys, opOfTx, malformed } = state;
     return {
       header,
       lines,
@@ -109,12 +114,14 @@ export function digestFold(): DigestFold {
       claims,
       reaps,
       jobs,
+      keys,
       unknownKeys,
       opOfTx,
       malformed,
       sweeps,
       blocked,
       faults,
+      alarms,
       logged,
     };
   };

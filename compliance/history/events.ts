@@ -63,6 +63,16 @@ export type Blocked = {
   atUs: Us;
   ns: Ns;
 };
+/** What the gap view or health said for the first time, while the run watched them. */
+export type Alarm = {
+  is: 'alarm';
+  source: 'gap' | 'health';
+  /** The gap's reason, or the health signal. */
+  reason: string;
+  job: string | null;
+  atUs: Us;
+  ns: Ns;
+};
 export type Phase = { is: 'phase'; name: 'load' | 'heal' | 'drain' | 'read'; ns: Ns };
 
 /** A row of `job_queue` at the end. */
@@ -98,6 +108,8 @@ export type Audit = {
   reason: string | null;
   atUs: Us;
 };
+/** An event that the queue emitted of a job (contract §6). */
+export type Emitted = { is: 'emitted'; job: string; type: string; severity: string; atUs: Us };
 /** One completion record of a reaper or promoter (`job_sweep`). */
 export type Sweep = { is: 'sweep'; id: number; command: string; startedUs: Us; finishedUs: Us };
 /**
@@ -132,10 +144,12 @@ export type HistoryEvent =
   | FaultEvent
   | Gone
   | Blocked
+  | Alarm
   | Phase
   | Row
   | DeadLetter
   | Audit
+  | Emitted
   | Sweep
   | Change
   | End;

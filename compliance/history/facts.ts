@@ -2,7 +2,7 @@
  * Final reads → the facts of a job's story. There are millions of them in a long run, so each keeps
  * only what a judge reads, and equal texts are kept once.
  */
-import type { Audit, Change, DeadLetter, Row } from './events.ts';
+import type { Audit, Change, DeadLetter, Emitted, Row } from './events.ts';
 import type { JobStory } from './story.ts';
 
 /** Gives back the first of all equal texts that it was given; for small vocabularies. */
@@ -22,7 +22,7 @@ export function interner(): Intern {
 /** Adds a fact to its job's story; false when the line is doubled or not in its order. */
 export function addFact(
   story: JobStory,
-  event: Row | DeadLetter | Audit | Change,
+  event: Row | DeadLetter | Audit | Emitted | Change,
   line: number,
   intern: Intern,
 ): boolean {
@@ -47,6 +47,11 @@ export function addFact(
       const reason = intern(event.reason);
       story.audits.push({ seq, job, command, from, to, attempt, refused, reason, atUs, line });
       return inOrder(story.audits);
+    }
+    case 'emitted': {
+      const { type, severity, atUs } = event;
+      story.emitted.push({ job, type: intern(type), severity: intern(severity), atUs, line });
+      return true;
     }
     case 'change': {
       const { seq, tx, atUs, claimable, attempts, untilWasUs, untilUs } = event;

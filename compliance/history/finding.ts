@@ -14,6 +14,11 @@ export const judgeNames = [
   'order',
   'blocked-claim',
   'audit-gap',
+  // Beyond the table: what else a load shows.
+  'audit-replay',
+  'silent-reap',
+  'double-enqueue',
+  'raw-error',
 ] as const;
 export type JudgeName = (typeof judgeNames)[number];
 

@@ -6,6 +6,7 @@ import {
   storyOf,
   type ClaimOp,
   type Digest,
+  type Enqueue,
   type Grant,
   type JobStory,
   type Op,
@@ -17,6 +18,7 @@ export type OpenOps = {
   claims: ClaimOp[];
   reaps: ReapOp[];
   jobs: Map<string, JobStory>;
+  keys: Map<string, Enqueue[]>;
   unknownKeys: Set<string>;
   opOfTx: Map<string, Op>;
   /** Operations whose outcome has not been read yet. */
@@ -42,6 +44,7 @@ export function openOp(state: OpenOps, event: Invoke, line: number): void {
     startNs: event.ns,
     endNs: Infinity,
     end: 'info',
+    reason: null,
     fromUs: NaN,
     atUs: NaN,
     tx: null,
@@ -63,6 +66,11 @@ export function openOp(state: OpenOps, event: Invoke, line: number): void {
         job: null,
         created: false,
       }));
+      for (const one of op.enqueues) {
+        const same = state.keys.get(one.key);
+        if (same === undefined) state.keys.set(one.key, [one]);
+        else same.push(one);
+      }
       break;
     case 'claim': {
       const { kinds, limit, ttlSeconds, heldMs = 0 } = event.args;
@@ -109,7 +117,10 @@ export function closeOp(state: OpenOps, event: Ok | Fail | Info, line: number): 
   op.fromUs = event.fromUs ?? NaN;
   op.atUs = event.atUs ?? NaN;
   op.tx = event.tx ?? null;
-  if (event.is === 'fail') return;
+  if (event.is === 'fail') {
+    op.reason = state.intern(event.reason);
+    return;
+  }
   if (op.tx !== null) state.opOfTx.set(op.tx, op);
   accept(state, op, event);
 }

@@ -3,7 +3,18 @@
  * Each part keeps the line it came from (counted from 0), so that a fault can name its evidence.
  */
 import type { Fn, Ns, Us } from './calls.ts';
-import type { Audit, Blocked, Change, DeadLetter, Header, Row, Sweep } from './events.ts';
+import type {
+  Alarm,
+  Audit,
+  Blocked,
+  Change,
+  DeadLetter,
+  Emitted,
+  FaultEvent,
+  Header,
+  Row,
+  Sweep,
+} from './events.ts';
 
 /** What an event carries once its line is known. */
 export type At<Event> = Omit<Event, 'is'> & { line: number };
@@ -21,6 +32,8 @@ export type Op = {
   /** When its outcome was known to its process; for an unknown one when its backend was gone, or Infinity. */
   endNs: Ns;
   end: 'ok' | 'fail' | 'info';
+  /** Why it failed: a refusal's code or an SQLSTATE. */
+  reason: string | null;
   /** The server's clock just before and after it; NaN when no answer came. */
   fromUs: Us;
   atUs: Us;
@@ -84,6 +97,7 @@ export type JobStory = {
   audits: At<Audit>[];
   row: At<Row> | null;
   deadLetters: At<DeadLetter>[];
+  emitted: At<Emitted>[];
 };
 
 export type Digest = {
@@ -94,14 +108,17 @@ export type Digest = {
   claims: readonly ClaimOp[];
   reaps: readonly ReapOp[];
   jobs: ReadonlyMap<string, JobStory>;
+  /** Enqueues by key, in the order of their calls, whatever came of them. */
+  keys: ReadonlyMap<string, readonly Enqueue[]>;
   /** Keys of enqueues whose outcome is unknown. */
   unknownKeys: ReadonlySet<string>;
   sweeps: readonly At<Sweep>[];
   blocked: readonly At<Blocked>[];
   /** The operation that ran in a transaction, where its answer arrived. */
   opOfTx: ReadonlyMap<string, Op>;
-  /** How often each kind of fault was struck. */
-  faults: Readonly<Record<string, number>>;
+  /** The faults that were struck. */
+  faults: readonly At<FaultEvent>[];
+  alarms: readonly At<Alarm>[];
   /** Whether the trigger's log of row changes is part of the history. */
   logged: boolean;
   /** What is wrong with the recording itself; a judge can trust nothing then. */
@@ -121,6 +138,7 @@ export function storyOf(jobs: Map<string, JobStory>, job: string): JobStory {
       audits: [],
       row: null,
       deadLetters: [],
+      emitted: [],
     };
     jobs.set(job, story);
   }

@@ -35,6 +35,10 @@ function what(event: HistoryEvent): string {
       return `backend ${event.pid} is gone`;
     case 'blocked':
       return `backend ${event.pid} in ${event.running} waits for a ${event.lock} lock of ${event.by.join(', ')}`;
+    case 'alarm':
+      return `${event.source} names ${event.reason}${event.job === null ? '' : ` of ${short(event.job)}`}`;
+    case 'emitted':
+      return `event of ${short(event.job)}: ${event.type}, ${event.severity}`;
     case 'phase':
       return `phase ${event.name}`;
     case 'row':

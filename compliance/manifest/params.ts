@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { timedFindingNames } from '../checks/timed/names.ts';
+import { judgeNames } from '../history/finding.ts';
 import type { Kind } from '../types.ts';
 
 const run = z
@@ -6,11 +8,14 @@ const run = z
   .regex(/^[a-z][a-z0-9-]*$/, 'a run is named in lower-case letters, digits and hyphens')
   .optional()
   .describe('Checks with the same file and run share one execution.');
-const judge = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]*$/, 'a judge is named in lower-case letters, digits and hyphens')
-  .optional()
-  .describe('The one finding of the history that decides this check, for example double-hold.');
+const judges = z
+  .array(z.enum(judgeNames))
+  .min(1)
+  .describe('The findings of the history that decide this check, for example double-hold.');
+const shows = z
+  .array(z.enum(timedFindingNames))
+  .min(1)
+  .describe('What the measured times of the run must show, for example expiry-to-reap.');
 
 /** What `params` may hold, by kind of check. A kind that reads a new parameter names it here. */
 export const paramsOf: Readonly<Record<Kind, z.ZodObject>> = {
@@ -18,8 +23,8 @@ export const paramsOf: Readonly<Record<Kind, z.ZodObject>> = {
   pgtap: z.strictObject({}),
   race: z.strictObject({ run }),
   explore: z.strictObject({ run }),
-  claimers: z.strictObject({ run, judge }),
-  timed: z.strictObject({ run, judge }),
+  claimers: z.strictObject({ run, judges }),
+  timed: z.strictObject({ run, judges: judges.optional(), shows: shows.optional() }),
   matrix: z.strictObject({ run }),
   property: z.strictObject({ run }),
   plan: z.strictObject({ run }),

@@ -1,7 +1,7 @@
 /**
  * Audit gap: a transition without its audit row, or the reverse. Each change of a row equals the
- * composition of one or more audit rows, every one of them a documented step; replaying the audit
- * gives the row's final state; each refusal that a caller got, and each sweep, has its record.
+ * composition of one or more audit rows, every one of them a documented step; each refusal that a
+ * caller got, and each sweep, has its record.
  */
 import { finding, linesOf, short, type Fault, type HistoryJudge } from '../finding.ts';
 import type { Audit } from '../events.ts';
@@ -24,17 +24,13 @@ const steps: ReadonlySet<string> = new Set([
 
 export const auditGap: HistoryJudge = (digest) => {
   const faults: Fault[] = [];
-  const counts = { transitions: 0, audited: 0, refusals: 0 };
+  const counts = { row_changes: 0, audit_rows: 0, audited_refusals: 0 };
   for (const story of digest.jobs.values()) {
     const audits = story.audits.filter(({ refused, from, to }) => !refused && from !== to);
-    counts.audited += audits.length;
-    counts.transitions += story.changes.filter(({ from, to }) => from !== to).length;
-    counts.refusals += story.audits.length - audits.length;
-    const fault =
-      undocumented(story, audits) ??
-      mismatch(story, audits) ??
-      ending(story, audits) ??
-      refusals(story);
+    counts.audit_rows += audits.length;
+    counts.row_changes += story.changes.filter(({ from, to }) => from !== to).length;
+    counts.audited_refusals += story.audits.length - audits.length;
+    const fault = undocumented(story, audits) ?? mismatch(story, audits) ?? refusals(story);
     if (fault !== undefined) faults.push(fault);
   }
   faults.push(...unrecordedSweeps(digest));
@@ -73,13 +69,6 @@ function mismatch({ job, changes }: JobStory, audits: readonly At<Audit>[]): Fau
   if (extra === undefined) return undefined;
   const says = `job ${short(job)}: the audit shows ${step(extra.from, extra.to)}, and the row never made it`;
   return { says, job, lines: linesOf(changes.at(-1)?.line, extra.line) };
-}
-
-function ending({ job, row }: JobStory, audits: readonly At<Audit>[]): Fault | undefined {
-  const last = audits.at(-1);
-  if (row === null || row.status === last?.to) return undefined;
-  const says = `job ${short(job)} ends ${row.status}; replaying its audit gives ${last?.to ?? 'nothing'}`;
-  return { says, job, lines: linesOf(last?.line, row.line) };
 }
 
 /** A refusal whose answer was lost may have been recorded or not. */

@@ -3,7 +3,9 @@ import type { Finding, HistoryJudge, JudgeName } from '../finding.ts';
 import { judgeNames } from '../finding.ts';
 import type { Digest } from '../story.ts';
 import { auditGap } from './audit_gap.ts';
+import { auditReplay } from './audit_replay.ts';
 import { blockedClaim } from './blocked_claim.ts';
+import { doubleEnqueue } from './double_enqueue.ts';
 import { doubleHold } from './double_hold.ts';
 import { doubleTerminal } from './double_terminal.ts';
 import { earlyReap } from './early_reap.ts';
@@ -11,6 +13,8 @@ import { lateReap } from './late_reap.ts';
 import { lost } from './lost.ts';
 import { order } from './order.ts';
 import { overRun } from './over_run.ts';
+import { rawError } from './raw_error.ts';
+import { silentReap } from './silent_reap.ts';
 import { staleWrite } from './stale_write.ts';
 import { tokenReuse } from './token_reuse.ts';
 import { unexpected } from './unexpected.ts';
@@ -28,6 +32,10 @@ export const judges: Readonly<Record<JudgeName, HistoryJudge>> = {
   order,
   'blocked-claim': blockedClaim,
   'audit-gap': auditGap,
+  'audit-replay': auditReplay,
+  'silent-reap': silentReap,
+  'double-enqueue': doubleEnqueue,
+  'raw-error': rawError,
 };
 
 /**

@@ -11,11 +11,12 @@ export const lateReap: HistoryJudge = (digest) => {
   const faults: Fault[] = [];
   const undecidable: string[] = [];
   const counts = { expired: 0, sweeps: 0 };
+  const lastUs = lastMoment(digest);
   const sweeps = digest.reaps.filter(({ end }) => end === 'ok');
   counts.sweeps = sweeps.length;
   for (const story of digest.jobs.values()) {
     for (const lease of leasesOf(story)) {
-      const endUs = expiredUntil(story, lease);
+      const endUs = expiredUntil(story, lease, lastUs);
       if (endUs === undefined) continue;
       counts.expired += 1;
       const after = sweeps.filter(({ fromUs }) => fromUs > lease.untilUs);
@@ -29,8 +30,14 @@ export const lateReap: HistoryJudge = (digest) => {
   return finding('late-reap', faults, counts, undecidable);
 };
 
+/** The last moment that any answer tells of: a lease that ends later had not expired yet. */
+function lastMoment({ ops }: Digest): number {
+  return ops.reduce((last, { atUs }) => (atUs > last ? atUs : last), 0);
+}
+
 /** The moment an expired lease was taken, Infinity when never; undefined when it did not expire. */
-function expiredUntil(story: JobStory, lease: Lease): number | undefined {
+function expiredUntil(story: JobStory, lease: Lease, lastUs: number): number | undefined {
+  if (lease.untilUs > lastUs) return undefined;
   const { ended, began } = lease;
   if (ended !== null)
     return endedByHolder(ended) || ended.atUs < lease.untilUs ? undefined : ended.atUs;

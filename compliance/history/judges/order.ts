@@ -31,7 +31,11 @@ export const order: HistoryJudge = (digest) => {
     const overtaken = passedOver(claim, byKind, hidden);
     if (overtaken !== undefined) faults.push(overtaken);
   }
-  const counts = { claims: claims.length, ready: segments.length, contention: contention(claims) };
+  const counts = {
+    claims: claims.length,
+    ready: segments.length,
+    overlapping_claims: overlapping(claims),
+  };
   return finding('order', faults, counts, claims.length === 0 ? ['nothing was granted'] : []);
 };
 
@@ -91,7 +95,7 @@ function overtaking(claim: ClaimOp, best: Segment, last: Grant): Fault {
 }
 
 /** Claims that overlapped another one taking a better-placed job that they asked for as well. */
-function contention(claims: readonly ClaimOp[]): number {
+function overlapping(claims: readonly ClaimOp[]): number {
   let count = 0;
   let active: ClaimOp[] = [];
   const met = new Set<ClaimOp>();

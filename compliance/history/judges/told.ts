@@ -1,5 +1,7 @@
 /** A short valid history for the judges' tests, and ways to corrupt one. */
+import type { Granted } from '../calls.ts';
 import type { HistoryEvent } from '../events.ts';
+import type { JudgeName } from '../finding.ts';
 import { script, sealed } from '../simulate/script.ts';
 
 /**
@@ -29,6 +31,15 @@ export function told(): HistoryEvent[] {
   tale.call('w1', 'succeed', again);
   tale.call('w1', 'fail_permanent', only(both.slice(1)));
   return tale.end();
+}
+
+/** What the claims of a told history granted: a, b, b again, and c. */
+export function grantsOf(events: readonly HistoryEvent[]): [Granted, Granted, Granted, Granted] {
+  const grants = events.flatMap((event) =>
+    event.is === 'ok' && event.f === 'claim' ? event.answer.jobs : [],
+  );
+  if (grants.length !== 4) throw new Error('the told history grants four leases');
+  return grants as [Granted, Granted, Granted, Granted];
 }
 
 function only<T>([first]: readonly T[]): T {
@@ -79,3 +90,7 @@ export function swap(events: readonly HistoryEvent[], first: Pick, second: Pick)
 export function unlogged(events: readonly HistoryEvent[]): HistoryEvent[] {
   return drop(events, ({ is }) => is === 'change');
 }
+
+/** Judge, what was done to the history, what the judge must say of it, in how many lines, and how. */
+export type Corruption = readonly [JudgeName, string, RegExp, number, Corrupt];
+export type Corrupt = (events: HistoryEvent[]) => HistoryEvent[];

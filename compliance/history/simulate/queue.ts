@@ -3,7 +3,7 @@
  * judges' tests. It stands for no server and no check uses it.
  */
 import type { Enqueued, Granted, LeaseAnswer, LeaseCall, NewJob, Us } from '../calls.ts';
-import type { Audit, Change, DeadLetter, Row, RunConfig, Sweep } from '../events.ts';
+import type { Audit, Change, DeadLetter, Emitted, Row, RunConfig, Sweep } from '../events.ts';
 import type { Random } from '../random.ts';
 
 type Job = {
@@ -25,6 +25,7 @@ export function queue(config: RunConfig, rnd: Random) {
   const changes: Change[] = [];
   const audits: Audit[] = [];
   const deadLetters: DeadLetter[] = [];
+  const emitted: Emitted[] = [];
   const sweeps: Sweep[] = [];
 
   const most = ({ row }: Job): number =>
@@ -77,6 +78,11 @@ export function queue(config: RunConfig, rnd: Random) {
         });
       return step;
     }, was.from);
+    const warn = (type: string): void => {
+      emitted.push({ is: 'emitted', job: row.job, type, severity: 'warning', atUs: nowUs });
+    };
+    if (by === 'fn_job_lease_reaper') warn('queue_lease_reaped');
+    if (to === 'dead_letter') warn('queue_job_dead_lettered');
     if (to === 'succeeded' || to === 'dead_letter') open.delete(job);
   };
 
@@ -208,7 +214,7 @@ export function queue(config: RunConfig, rnd: Random) {
 
   const finals = () => {
     const rows = [...jobs.values()].map(({ row }) => row);
-    return [...rows, ...deadLetters, ...changes, ...audits, ...sweeps];
+    return [...rows, ...deadLetters, ...changes, ...audits, ...emitted, ...sweeps];
   };
   return {
     enqueue,
