@@ -64,8 +64,11 @@ test('every suite that the manifest names is there, and no suite is left out', (
   expect([...new Set(specs.map(({ file }) => file))].sort()).toEqual(files.sort());
 });
 
+/** Runs the release's own scripts, which open and commit transactions, in a database of its own. */
+const COMMITS = new Set([`${FOLDER}/uninstall.sql`]);
+
 test('each suite is one transaction with a real plan, ended by a rollback', async () => {
-  for (const file of files) {
+  for (const file of files.filter((name) => !COMMITS.has(name))) {
     const steps = await readScript(file, ROOT);
     const sql = steps.flatMap((step) => (step.is === 'sql' ? [step.sql] : []));
     expect({ file, first: sql[0]?.split(' ')[0], last: sql.at(-1) }).toEqual({
