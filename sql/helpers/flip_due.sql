@@ -1,15 +1,16 @@
--- Makes at most p_limit due rows of one kind claimable and returns how many (§8.1, §5.2). For a
+-- Makes at most p_limit due rows of one kind claimable and says how many (§8.1, §5.2). For a
 -- retry_waiting row this is the transition to queued and has its audit row; for a queued row whose
 -- time has come it is none. Skips what is locked. A row that cannot be written stops no other
--- (§10.1).
+-- (§10.1): it joins `bad`, the rows that are not to be tried.
 create function dot_queue.flip_due(
   p_command text,
   p_actor text,
   p_job_kind text,
   p_limit integer,
-  p_now timestamptz
+  p_now timestamptz,
+  inout bad uuid[] default '{}',
+  out flipped integer
 )
-returns integer
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
@@ -17,9 +18,8 @@ as $$
 declare
   v_ids uuid[];
   v_id uuid;
-  v_bad uuid[] := '{}';
-  v_flipped integer := 0;
 begin
+  flipped := 0;
   loop
     v_ids := array(
       select q.job_id
@@ -28,28 +28,27 @@ begin
          and not q.claimable
          and q.status in ('queued', 'retry_waiting')
          and q.process_after <= p_now
-         and q.job_id <> all (v_bad)
+         and q.job_id <> all (bad)
        order by q.process_after
-       limit (select p_limit - v_flipped)
+       limit (select p_limit - flipped)
          for update skip locked
     );
     exit when cardinality(v_ids) = 0;
     begin
       perform dot_queue.flip_rows(p_command, p_actor, v_ids);
-      v_flipped := v_flipped + cardinality(v_ids);
+      flipped := flipped + cardinality(v_ids);
     exception when others then
       foreach v_id in array v_ids loop
         begin
           perform dot_queue.flip_rows(p_command, p_actor, array[v_id]);
-          v_flipped := v_flipped + 1;
+          flipped := flipped + 1;
         exception when others then
-          v_bad := v_bad || v_id;
+          bad := bad || v_id;
         end;
       end loop;
     end;
-    exit when v_flipped >= p_limit;
+    exit when flipped >= p_limit;
   end loop;
-  return v_flipped;
 end
 $$;
 

@@ -1696,18 +1696,19 @@ end
 $$;
 
 -- helpers/flip_due.sql
--- Makes at most p_limit due rows of one kind claimable and returns how many (§8.1, §5.2). For a
+-- Makes at most p_limit due rows of one kind claimable and says how many (§8.1, §5.2). For a
 -- retry_waiting row this is the transition to queued and has its audit row; for a queued row whose
 -- time has come it is none. Skips what is locked. A row that cannot be written stops no other
--- (§10.1).
+-- (§10.1): it joins `bad`, the rows that are not to be tried.
 create function dot_queue.flip_due(
   p_command text,
   p_actor text,
   p_job_kind text,
   p_limit integer,
-  p_now timestamptz
+  p_now timestamptz,
+  inout bad uuid[] default '{}',
+  out flipped integer
 )
-returns integer
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
@@ -1715,9 +1716,8 @@ as $$
 declare
   v_ids uuid[];
   v_id uuid;
-  v_bad uuid[] := '{}';
-  v_flipped integer := 0;
 begin
+  flipped := 0;
   loop
     v_ids := array(
       select q.job_id
@@ -1726,28 +1726,27 @@ begin
          and not q.claimable
          and q.status in ('queued', 'retry_waiting')
          and q.process_after <= p_now
-         and q.job_id <> all (v_bad)
+         and q.job_id <> all (bad)
        order by q.process_after
-       limit (select p_limit - v_flipped)
+       limit (select p_limit - flipped)
          for update skip locked
     );
     exit when cardinality(v_ids) = 0;
     begin
       perform dot_queue.flip_rows(p_command, p_actor, v_ids);
-      v_flipped := v_flipped + cardinality(v_ids);
+      flipped := flipped + cardinality(v_ids);
     exception when others then
       foreach v_id in array v_ids loop
         begin
           perform dot_queue.flip_rows(p_command, p_actor, array[v_id]);
-          v_flipped := v_flipped + 1;
+          flipped := flipped + 1;
         exception when others then
-          v_bad := v_bad || v_id;
+          bad := bad || v_id;
         end;
       end loop;
     end;
-    exit when v_flipped >= p_limit;
+    exit when flipped >= p_limit;
   end loop;
-  return v_flipped;
 end
 $$;
 
@@ -3018,6 +3017,9 @@ declare
   v_limit integer := coalesce(p_limit, 1000);
   v_refusal jsonb;
   v_share record;
+  v_flip record;
+  v_bad uuid[] := '{}';
+  v_known_bad integer;
   v_promoted integer := 0;
 begin
   v_refusal := coalesce(
@@ -3030,30 +3032,37 @@ begin
   end if;
 
   -- The earliest p_limit due rows over all kinds decide how many each kind may have, so that none
-  -- starves.
-  for v_share in
-    select d.job_kind, count(*)::integer as rows
-      from (
-             select h.job_kind, h.process_after
-               from dot_queue.due_kinds(v_started_at) k
-              cross join lateral (
-                      select q.job_kind, q.process_after
-                        from public.job_queue q
-                       where q.job_kind = k.job_kind
-                         and not q.claimable
-                         and q.status in ('queued', 'retry_waiting')
-                         and q.process_after <= v_started_at
-                       order by q.process_after
-                       limit (select v_limit)
-                    ) h
-              order by h.process_after
-              limit (select v_limit)
-           ) d
-     group by d.job_kind
-     order by d.job_kind
+  -- starves. A row that cannot be written has no share, so the rows behind it are asked for again.
   loop
-    v_promoted := v_promoted + dot_queue.flip_due('fn_job_promote_due', null, v_share.job_kind,
-                                                  v_share.rows, v_started_at);
+    v_known_bad := cardinality(v_bad);
+    for v_share in
+      select d.job_kind, count(*)::integer as rows
+        from (
+               select h.job_kind, h.process_after
+                 from dot_queue.due_kinds(v_started_at) k
+                cross join lateral (
+                        select q.job_kind, q.process_after
+                          from public.job_queue q
+                         where q.job_kind = k.job_kind
+                           and not q.claimable
+                           and q.status in ('queued', 'retry_waiting')
+                           and q.process_after <= v_started_at
+                           and q.job_id <> all (v_bad)
+                         order by q.process_after
+                         limit (select v_limit - v_promoted)
+                      ) h
+                order by h.process_after
+                limit (select v_limit - v_promoted)
+             ) d
+       group by d.job_kind
+       order by d.job_kind
+    loop
+      v_flip := dot_queue.flip_due('fn_job_promote_due', null, v_share.job_kind, v_share.rows,
+                                   v_started_at, v_bad);
+      v_promoted := v_promoted + v_flip.flipped;
+      v_bad := v_flip.bad;
+    end loop;
+    exit when v_promoted >= v_limit or cardinality(v_bad) = v_known_bad;
   end loop;
 
   insert into public.job_sweep (command, started_at, finished_at, counts)
