@@ -12,7 +12,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-test.each(['shadow'])('%s is green', { timeout: 300_000 }, async (property) => {
+test.each(['poison'])('%s is green', { timeout: 300_000 }, async (property) => {
   await using sandbox = await server.sandbox('queue');
   const { seen, threw } = await told(run, sandbox, [
     spec('property', `selftest/property/${property}.yaml`, 's0'),

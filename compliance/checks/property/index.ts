@@ -12,6 +12,7 @@ import { anyValue } from './any_value.ts';
 import { backoff } from './backoff.ts';
 import { errorText } from './error_text.ts';
 import type { Given } from './given.ts';
+import { poison } from './poison.ts';
 import { propertyFile } from './schema.ts';
 import type { z } from 'zod';
 
@@ -42,6 +43,8 @@ function perform({
       return errorText({ data, ...rest });
     case 'any-session':
       return anySession({ data, ...rest });
+    case 'poison':
+      return poison({ data, ...rest });
   }
 }
 

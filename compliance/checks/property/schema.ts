@@ -83,10 +83,27 @@ export const anySessionFile = z.strictObject({
 });
 export type AnySessionFile = z.infer<typeof anySessionFile>;
 
+export const poisonFile = z.strictObject({
+  property: z.literal('poison'),
+  runs,
+  jobs: z.int().positive().describe('The greatest number of jobs.'),
+  first: z
+    .array(
+      z.strictObject({
+        poisoned: z.array(z.boolean()).min(1).describe('Job by job, best placed first.'),
+        limit: z.int().positive(),
+        kinds: z.int().positive(),
+      }),
+    )
+    .describe('Tried first, in every function and table.'),
+});
+export type PoisonFile = z.infer<typeof poisonFile>;
+
 export const propertyFile = z.discriminatedUnion('property', [
   anyValueFile,
   anyJsonFile,
   backoffFile,
   errorTextFile,
   anySessionFile,
+  poisonFile,
 ]);
