@@ -10,6 +10,8 @@ import type { Observation, RunCheck } from '../../types.ts';
 import { readDataFile } from '../data_file.ts';
 import { missingContractObject } from '../missing.ts';
 import { flags } from './flags/run.ts';
+import { gaps } from './gaps/run.ts';
+import { health } from './health/run.ts';
 import { leaseCalls } from './lease_calls/run.ts';
 import { precedence } from './precedence/run.ts';
 import { privileges } from './privileges/run.ts';
@@ -17,7 +19,15 @@ import { runs } from './runs/run.ts';
 import type { Matrix } from './matrix.ts';
 
 /** Each shape under the word that a file's `matrix:` names it with. */
-const shapes = { flags, lease_calls: leaseCalls, precedence, privileges, runs } as const;
+const shapes = {
+  flags,
+  gaps,
+  health,
+  lease_calls: leaseCalls,
+  precedence,
+  privileges,
+  runs,
+} as const;
 
 const heading = z.looseObject({
   matrix: z.enum(Object.keys(shapes) as [keyof typeof shapes]),

@@ -64,6 +64,7 @@ export async function take(session: Session, job: Job, step: Step): Promise<void
 async function perform(session: Session, job: Job, step: Step): Promise<void> {
   if (typeof step === 'object') {
     if ('pass_seconds' in step) await shiftWithin(session, step.pass_seconds);
+    else if ('set' in step) await configure(session, step.set);
     else if ('plant' in step) await plantWithin(session, filledIn(step.plant, job, session));
     else if ('claim_for_seconds' in step) await claim(session, job, step.claim_for_seconds);
     else await enqueue(session, job, step.enqueue_due_in_seconds);

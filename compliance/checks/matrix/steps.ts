@@ -22,6 +22,9 @@ export const stepSchema = z.union([
   z.strictObject({ enqueue_due_in_seconds: seconds }),
   z.strictObject({ claim_for_seconds: seconds }),
   z.strictObject({ pass_seconds: seconds.describe('Every row moves that far into the past.') }),
+  z.strictObject({
+    set: z.record(z.string(), z.string()).describe('Configuration, by its function.'),
+  }),
   z.strictObject({ plant: z.string().min(1).describe('SQL; :job is the id, :kind the kind.') }),
 ]);
 export type Step = z.infer<typeof stepSchema>;
@@ -67,5 +70,5 @@ export function grantsOf(steps: readonly Step[]): Grant[] {
 export function stepText(step: Step): string {
   if (typeof step === 'string') return step;
   const [name = '', value] = Object.entries(step)[0] ?? [];
-  return `${name}: ${String(value)}`;
+  return `${name}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`;
 }
