@@ -9,14 +9,9 @@ export type FlagCell = {
   phase: 'while' | 'after';
 };
 
-export function cellsOf({ flags, calls }: FlagsFile): FlagCell[] {
-  return Object.entries(flags).flatMap(([flag, { setting }]) =>
-    Object.keys(calls).flatMap((call): FlagCell[] => [
-      { flag, call, phase: 'while' },
-      // With nothing set there is nothing to lift.
-      ...(Object.keys(setting).length === 0 ? [] : [{ flag, call, phase: 'after' as const }]),
-    ]),
-  );
+/** Where a flag sets nothing there is nothing to lift. */
+export function phasesOf({ flags }: FlagsFile, flag: string): readonly FlagCell['phase'][] {
+  return Object.keys(flags[flag]?.setting ?? {}).length === 0 ? ['while'] : ['while', 'after'];
 }
 
 export function expectationOf({ flags, calls }: FlagsFile, { flag, call, phase }: FlagCell): Json {

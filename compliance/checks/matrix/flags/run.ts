@@ -11,8 +11,8 @@ import type { Json } from '../json.ts';
 import type { Matrix } from '../matrix.ts';
 import { jsonWith, namesOf, sqlWith, type Names } from '../names.ts';
 import { flat, stepText } from '../steps.ts';
-import { auditText, openTrials, tryAll, type Outcome, type Trial } from '../trial.ts';
-import { cellsOf, expectationOf, unknownCalls, type FlagCell } from './expect.ts';
+import { auditText, openTrials, tryAll, type Outcome } from '../trial.ts';
+import { expectationOf, phasesOf, unknownCalls, type FlagCell } from './expect.ts';
 import { flagsFile, type FlagsFile } from './schema.ts';
 
 export const flags: Matrix<typeof flagsFile> = {
@@ -36,25 +36,18 @@ export const flags: Matrix<typeof flagsFile> = {
       });
       yield assertionOf(data.clause, await coverage(session, data));
       const names = namesOf(jobs);
-      for (const flag of Object.keys(data.flags)) {
+      for (const [flag, { inert }] of Object.entries(data.flags)) {
         how.signal.throwIfAborted();
         how.progress(flag);
-        const cells = cellsOf(data).filter((cell) => cell.flag === flag);
-        const outcomes = await tryAll(
-          session,
-          cells.map((cell) => trialOf(cell, data, names)),
-        );
-        for (const [index, cell] of cells.entries()) {
-          const outcome = outcomes[index];
-          const at = source.atKey(['flags', flag]);
-          if (outcome)
-            yield assertionOf(data.clause, { at, ...cellFor(cell, data, names, outcome) });
+        const at = source.atKey(['flags', flag]);
+        for (const phase of phasesOf(data, flag)) {
+          const outcomes = await tryPhase(session, data, names, flag, phase);
+          for (const [call, outcome] of outcomes) {
+            const cell = cellFor({ flag, call, phase }, data, names, outcome);
+            yield assertionOf(data.clause, { at, ...cell });
+          }
         }
-        yield* countsOf(
-          cells.flatMap(({ call, phase }) =>
-            phase === 'while' && data.flags[flag]?.inert[call] !== undefined ? ['inert'] : [],
-          ),
-        );
+        yield* countsOf(Object.keys(inert).map(() => 'inert'));
       }
       for (const cell of await redelivery(session, data)) yield assertionOf(data.clause, cell);
     } finally {
@@ -85,29 +78,36 @@ async function coverage(session: Session, { calls }: FlagsFile): Promise<Cell> {
   };
 }
 
-function trialOf({ flag, call, phase }: FlagCell, data: FlagsFile, names: Names): Trial {
+/**
+ * Every call under the flag; or, in the phase after, once everything that the flag stops was called in
+ * vain and the flag is lifted. Each call is undone by itself.
+ */
+async function tryPhase(
+  session: Session,
+  data: FlagsFile,
+  names: Names,
+  flag: string,
+  phase: FlagCell['phase'],
+): Promise<[call: string, outcome: Outcome][]> {
   const { setting = {}, inert = {} } = data.flags[flag] ?? {};
   const query = (name: string): string => sqlWith(names, data.calls[name]?.query ?? '');
-  const set = Object.entries(setting).map(([key, value]) => settingSql(key, `'${value}'`));
-  if (phase === 'while') return { arrange: set, call: query(call) };
-  const keys = Object.keys(setting);
-  return {
-    arrange: [
-      // What was there before is put back.
-      ...keys.map(
-        (key, index) =>
-          `select set_config('dieu45.was_${index}', (select c.value from public.dot_config c where c.key = '${key}'), true)`,
-      ),
-      ...set,
-      ...Object.keys(inert).map(query),
-      ...keys.map((key, index) => settingSql(key, `current_setting('dieu45.was_${index}')`)),
-    ],
-    call: query(call),
-  };
-}
-
-function settingSql(key: string, value: string): string {
-  return `select public.fn_job_config_set('${key}', ${value}, 'operator')`;
+  await session.query('savepoint phase');
+  const before = await valuesOf(session, Object.keys(setting));
+  await configure(session, setting);
+  if (phase === 'after') {
+    for (const call of Object.keys(inert)) await session.query(query(call));
+    await configure(session, before);
+  }
+  const calls = Object.keys(data.calls);
+  const outcomes = await tryAll(
+    session,
+    calls.map((call) => ({ call: query(call) })),
+  );
+  await session.query('rollback to savepoint phase');
+  return calls.flatMap((call, index): [string, Outcome][] => {
+    const outcome = outcomes[index];
+    return outcome ? [[call, outcome]] : [];
+  });
 }
 
 function cellFor(cell: FlagCell, data: FlagsFile, names: Names, outcome: Outcome): Cell {

@@ -11,7 +11,7 @@ import type { Json } from '../json.ts';
 import type { Matrix } from '../matrix.ts';
 import { flat, stepText } from '../steps.ts';
 import * as expect from './expect.ts';
-import { as, readFigures, readSignals, type Figures, type Signal } from './read.ts';
+import { as, openFigures, readFigures, readSignals, type Figures, type Signal } from './read.ts';
 import { healthFile, type HealthFile } from './schema.ts';
 
 const CAP = 'queue.health.count_cap';
@@ -20,6 +20,7 @@ export const health: Matrix<typeof healthFile> = {
   schema: healthFile,
   async *run({ data, source }, sandbox, how) {
     await using session = await sandbox.session('matrix');
+    await openFigures(session);
     const parts = [
       ...Object.keys(data.fixtures).map((name) => ({
         name,
@@ -125,7 +126,7 @@ async function factCells(session: Session, whose: string, file: HealthFile): Pro
     session,
     file.reader,
     `select h.signal, h.value::float8 as value, (case h.signal ${cases.join(' ')} end)::float8 as fact
-       from public.v_queue_health h`,
+       from pg_temp.health() h`,
   );
   const found = new Map(rows.map((row) => [row.signal, row]));
   return facts.map(([name, { within }]) => {
