@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -191,6 +192,33 @@ test.concurrent('an interruption throws its reason, and leaves no bundle', async
   await expect(ending).rejects.toMatchObject({ exitCode: 130 });
   expect(await readdir(join(folder, 'evidence'))).toEqual([]);
 });
+
+test.concurrent.each([
+  ['green', (text: string) => text, 70],
+  ['red', (text: string) => text.replace(' not null', ''), 1],
+] as const)(
+  'evidence that cannot be written does not swallow a %s verdict',
+  async (name, change, code) => {
+    const folder = await project(
+      `unwritable ${name}`,
+      name === 'red' ? { 'sql/counter.sql': change } : {},
+    );
+    let printed = '';
+    const ending = run(
+      folder,
+      { out: 'evidence/latest', only: ['c2.not-null'] },
+      new AbortController().signal,
+      (text) => {
+        printed += text;
+        // As if the disk were full: the folder that the bundle is made in goes away.
+        if (text.includes('§2')) rmSync(join(folder, 'evidence'), { recursive: true, force: true });
+      },
+    );
+    const ended = await ending.catch((error: unknown) => error);
+    expect(ended).toMatchObject(code === 70 ? { exitCode: 70 } : { code: 1 });
+    expect(printed).toMatch(/\n\d passed, \d failed, 0 skipped\n$/);
+  },
+);
 
 test.concurrent.each<[string, Partial<GateOptions>, RegExp]>([
   ['an unknown clause', { only: ['c3'] }, /unknown clause or check "c3"; did you mean c1\?/],

@@ -4,7 +4,8 @@ import { arch, availableParallelism, homedir, hostname, platform, tmpdir } from 
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { version as nodeVersion } from 'node:process';
-import { openBundle } from '../evidence/bundle.ts';
+import { KitError, messageOf } from '../errors.ts';
+import { type Bundle, openBundle } from '../evidence/bundle.ts';
 import { privateTexts, redactDeep, redactor } from '../evidence/redact.ts';
 import { loadManifest } from '../manifest/load.ts';
 import { toJson } from '../report/json.ts';
@@ -16,7 +17,7 @@ import { profileOf, select, type SelectedClause } from '../run/select.ts';
 import { installSubstrate } from '../substrate/index.ts';
 import { installPgtap, openTarget } from '../target/index.ts';
 import type { Lang, Manifest, Server } from '../types.ts';
-import { type ExitCode, exitOf } from '../verdict/exit.ts';
+import { type ExitCode, exitOf, exits, worstExit } from '../verdict/exit.ts';
 import type { Io } from './io.ts';
 import { packageFacts } from './package.ts';
 import { publicTargetName, reproduceCommand } from './reproduce.ts';
@@ -129,13 +130,35 @@ export async function judgeAll(options: GateOptions, io: Io): Promise<Report> {
       },
     });
     const report = redactDeep(found, redact);
-    await bundle?.write('report.json', toJson(report));
-    await bundle?.commit();
+    const unwritten = await writeBundle(bundle, report);
     await reporters.end(report);
+    if (unwritten !== undefined) {
+      // What was found stands above what could not be written, unless that says more (70 before 3, 2, 0).
+      if (worstExit([report.exit.code, exits.kit]) === exits.kit) throw unwritten;
+      io.err.write(`dieu45: ${unwritten.message}\n`);
+    }
     return report;
   } finally {
     io.signal.removeEventListener('abort', onAbort);
     await reporters.stop();
+  }
+}
+
+/** The error when the evidence cannot be written: a full disk must not swallow the verdict. */
+async function writeBundle(
+  bundle: Bundle | undefined,
+  report: Report,
+): Promise<KitError | undefined> {
+  try {
+    await bundle?.write('report.json', toJson(report));
+    await bundle?.commit();
+    return undefined;
+  } catch (error) {
+    return new KitError(
+      exits.kit,
+      `the evidence cannot be written: ${messageOf(error)}`,
+      'make room, or name another folder with --out',
+    );
   }
 }
 

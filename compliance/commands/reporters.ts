@@ -73,6 +73,7 @@ export function openReporters(
     onEvent: (event) => human?.onEvent(event),
     stop: async () => human?.stop(),
     async end(report) {
+      human?.end(report);
       for (const { name, path } of wanted) {
         const load = machines[name];
         if (load === undefined) continue;
@@ -80,7 +81,6 @@ export function openReporters(
         if (path === undefined) io.out.write(text);
         else await save(resolve(io.cwd, path), text, path === io.env.GITHUB_STEP_SUMMARY);
       }
-      human?.end(report);
     },
   };
 }
