@@ -30,7 +30,7 @@ actual as (
      and a.attnum > 0
      and not a.attisdropped
    where c.relkind = 'v'
-   group by c.oid
+   group by c.oid, c.relnamespace, c.relname
   union all
   select format('%s.%s()', p.pronamespace::regnamespace, p.proname), format_type(p.prorettype, null)
     from pg_catalog.pg_proc p

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CoverageError } from '../../errors.ts';
+import { readManifest } from '../../manifest/load.ts';
 import type { Sandbox, Server } from '../../types.ts';
 import { openQueueServer, outcome, ROOT, spec, told, type Told } from '../testing.ts';
 import { breaks } from './testing_breaks.ts';
@@ -66,6 +67,12 @@ test.each(breaks)('$rule sees $what', async ({ rule, sql, mend }) => {
   } finally {
     if (mend) await sandbox.plant(mend);
   }
+});
+
+test('every rule has a check in the manifest', async () => {
+  const { clauses } = await readManifest(path.join(ROOT, 'selftest/dieu45.yaml'));
+  const listed = clauses.flatMap(({ checks }) => checks.map(({ file }) => file));
+  expect(rules.filter((rule) => !listed.includes(`${FOLDER}/${rule}`))).toEqual([]);
 });
 
 test('every rule has been seen red', () => {
