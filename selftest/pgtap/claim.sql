@@ -1,7 +1,7 @@
 -- The claim (§5.2): which job, in which order, under any plan; what it writes; what it leaves alone.
 begin;
 \ir lib/session.sql
-select plan(53);
+select plan(60);
 
 -- Claims one job at a time until there is none: the keys in order.
 create function pg_temp.drain(p_kinds text[], p_most integer default 50)
@@ -96,7 +96,8 @@ select is(
     ('no kinds', '''{}'''),
     ('a NULL among the kinds', 'array[null]::text[]'),
     ('a kind that cannot exist', 'array[''Other Kind'']'),
-    ('an empty kind', 'array['''']')) p(what, kinds);
+    ('an empty kind', 'array['''']'),
+    ('1001 kinds', '(select array_agg(''k'' || n) from generate_series(1, 1001) n)')) p(what, kinds);
 select is(pg_temp.state(), state, 's8.5: a refused claim changes nothing') from before_kinds;
 select is(
     pg_temp.rows(
@@ -270,6 +271,27 @@ select is(
     's8.1: the promoter runs by itself');
 select isnt(pg_temp.claim('by_job'), null, 's5.2: what the promoter made claimable is claimed');
 select pg_temp.configure('queue.retry.promoter', 'claim');
+select is(
+    (select count(*)::int from public.job_sweep s where s.command = 'fn_job_promote_due'),
+    1,
+    's8.1: a promoter call leaves its row in job_sweep');
+select is(
+    pg_temp.answer(format('select public.fn_job_promote_due(%s)', p.value)) ->> 'argument',
+    'p_limit',
+    's8.1: a promoter limited to ' || p.value || ' is refused')
+  from (values ('0'), ('-1'), ('100001')) p(value);
+select is(
+    pg_temp.verdict(pg_temp.answer('select public.fn_job_promote_due(null)')),
+    'done',
+    's8.1: a promoter limited to NULL has the default limit');
+
+-- The clock, not the transaction: due since after this transaction began.
+select pg_temp.enqueue('due_meanwhile', null, 0, clock_timestamp() + interval '1 hour');
+select pg_temp.set('due_meanwhile', $$process_after = clock_timestamp()$$);
+select isnt(
+    pg_temp.claim('due_meanwhile'),
+    null,
+    's5.2: a job that came due while the transaction was open is claimed');
 
 -- A row at the ceiling, and an executor that is gone ------------------------------------------------------
 

@@ -2,7 +2,7 @@
 -- what is missing or wrong all the same; and the executor set (§11.5).
 begin;
 \ir lib/session.sql
-select plan(131);
+select plan(133);
 
 create function pg_temp.set_to(p_key text, p_value text, p_actor text default 'tester')
 returns jsonb
@@ -271,6 +271,20 @@ select is(
     pg_temp.answer('select public.fn_job_seed()'),
     '{"refused": false, "inserted": 0}',
     's15.5: and only that');
+
+-- A bad value of one kind stops that kind alone.
+select pg_temp.configure('queue.lease.ttl_seconds.bad_kind', '500');
+select pg_temp.enqueue('bad_kind');
+select pg_temp.enqueue('good_kind');
+select pg_temp.plant(
+  $$update public.dot_config c set value = 'x' where c.key = 'queue.lease.ttl_seconds.bad_kind'$$);
+select is(
+    pg_temp.rows($$select * from public.fn_job_claim(array['bad_kind'], 'n', 'w')$$) -> 'detail',
+    '{"refused": true, "reason": "config_invalid", "key": "queue.lease.ttl_seconds.bad_kind"}',
+    's15.5: a bad lease length of a kind refuses the claims of that kind');
+select isnt(pg_temp.claim('good_kind'), null, 's15.5: and of no other');
+select pg_temp.plant(
+  $$delete from public.dot_config c where c.key = 'queue.lease.ttl_seconds.bad_kind'$$);
 
 -- Every key, with values that are wrong under running jobs: whatever ends a lease works, what starts one refuses.
 create function pg_temp.under(p_key text, p_value text)

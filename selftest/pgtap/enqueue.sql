@@ -1,7 +1,7 @@
 -- Enqueue: one active job a key (§7), what a job may carry (signal, not data), who may work it (§11.5).
 begin;
 \ir lib/session.sql
-select plan(91);
+select plan(92);
 
 -- A call with chosen arguments; the rest is good.
 create function pg_temp.try(p_overrides text, p_key text default 'key_try')
@@ -366,6 +366,12 @@ select is(
         '65 texts',
         '(select jsonb_build_object(''v'', jsonb_agg(n::text)) from generate_series(1, 65) n)'),
     (4, 'nothing', '''{}''')) p(place, what, value);
+-- As deep as its size allows: an answer, whichever, and no stack that overflows.
+select ok(
+    pg_temp.verdict(pg_temp.try(format('{"p_payload": %s}',
+      to_jsonb(quote_literal(repeat('{"a":', 1300) || '1' || repeat('}', 1300)))), 'deep'))
+      in ('done', 'payload_not_signal'),
+    'self_test: a payload 1300 levels deep gets a coded answer');
 select is(
     octet_length((pg_temp.job('signal_1')).payload::text),
     8192,
