@@ -1,5 +1,16 @@
-import { spawnSync } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rm, unlink, stat } from 'node:fs/promises';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rm,
+  symlink,
+  unlink,
+  stat,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { geteuid } from 'node:process';
@@ -77,8 +88,19 @@ describe.concurrent('a throwaway cluster', () => {
     expect(await remains(traces)).toEqual([]);
   });
 
-  test('that was killed and not restarted leaves nothing either', async () => {
-    const cluster = await openCluster(options());
+  test.each([
+    ['', ['ipcrm']],
+    [', nor does it without ipcrm', []],
+  ])('that was killed and not restarted leaves nothing either%s', async (_, more) => {
+    const PATH = await mkdtemp(join(open, 'path-'));
+    await chmod(PATH, 0o755);
+    for (const name of ['mkdir', 'rm', 'sleep', ...more]) {
+      await symlink(
+        execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(),
+        join(PATH, name),
+      );
+    }
+    const cluster = await openCluster(options({ env: { PATH } }));
     const traces = await tracesOf(cluster);
     await cluster.kill();
     expect(await remains(traces)).toContain(`segment ${traces.sharedMemoryId}`);
@@ -122,6 +144,26 @@ describe.concurrent('a throwaway cluster', () => {
     expect(await processesIn(tmpDir)).toEqual([]);
     const segments = await sharedMemory();
     expect(segments.filter(({ creator }) => pids.includes(creator))).toEqual([]);
+  });
+
+  test('whose initdb is killed in the middle leaves nothing', async () => {
+    const tmpDir = await mkdtemp(join(open, 'kill-'));
+    await chmod(tmpDir, 0o777);
+    const opened = openCluster(options({ tmpDir }));
+    const failed = expect(opened).rejects.toMatchObject({ exitCode: 69 });
+    // The backend that initdb feeds, once it has its shared memory.
+    let victim: string | undefined;
+    await until('a backend of initdb has shared memory', async () => {
+      const creators = (await sharedMemory()).map(({ creator }) => creator);
+      victim = (await processesIn(tmpDir))
+        .map((line) => line.split(' ')[1] ?? '')
+        .find((pid) => creators.includes(pid));
+      return victim !== undefined;
+    });
+    process.kill(Number(victim), 'SIGKILL');
+    await failed;
+    expect(await readdir(tmpDir)).toEqual([]);
+    expect((await sharedMemory()).filter(({ creator }) => creator === victim)).toEqual([]);
   });
 
   test('runs from a package whose links npm did not make, in a home that others cannot read', async () => {

@@ -165,9 +165,9 @@ async function placePrograms(
 
 /** UTF-8 in byte order; systems without C.UTF-8 (old glibc, macOS) get C. */
 async function initdb(keeper: Keeper, signal: AbortSignal): Promise<void> {
-  for (const locale of ['C.UTF-8', 'C']) {
-    if ((await aborting(keeper.initdb(locale), signal)) === 0) return;
-  }
+  if ((await aborting(keeper.initdb('C.UTF-8'), signal)) === 0) return;
+  const unknownLocale = (await readLog(keeper)).includes('invalid locale name');
+  if (unknownLocale && (await aborting(keeper.initdb('C'), signal)) === 0) return;
   throw await refusal('initdb failed', keeper);
 }
 
@@ -214,17 +214,14 @@ async function lockFile(keeper: Keeper): Promise<string[]> {
   }
 }
 
+async function readLog(keeper: Keeper): Promise<string> {
+  // The folder may be gone; then there is no log to show.
+  return readFile(join(keeper.folder, 'log'), 'utf8').catch(() => '');
+}
+
+/** An error with the end of the server's log. */
 async function refusal(what: string, keeper: Keeper): Promise<KitError> {
-  let log = '';
-  try {
-    log = (await readFile(join(keeper.folder, 'log'), 'utf8'))
-      .trim()
-      .split('\n')
-      .slice(-8)
-      .join('\n');
-  } catch {
-    // The folder may be gone; then there is no log to show.
-  }
+  const log = (await readLog(keeper)).trim().split('\n').slice(-8).join('\n');
   const hint =
     HINTS.find(([sign]) => sign.test(log))?.[1] ?? 'run "dieu45 doctor" to see what is missing';
   return new KitError(69, `${what}\n${log}`.trim(), hint);

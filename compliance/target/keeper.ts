@@ -20,6 +20,12 @@ import type { Identity } from './identity.ts';
  *   takes a second, is waited for: its backends do not release shared memory when they are signalled.
  * - initdb refuses a user without a name (a container's `--user 12345`). In a user namespace of its
  *   own it sees itself as `nobody`, and what it makes still belongs to the user.
+ * - A server that was killed leaves its lock file, which names its shared memory: that is released.
+ *   Where there is no ipcrm, a standalone backend takes it over and releases it at its end; it may
+ *   have to wait until the last orphaned backend is gone. initdb keeps what it made when it fails
+ *   (`-n`), so that this works for its backends too.
+ * - initdb refuses a user without a name (a container's `--user 12345`). In a user namespace of its
+ *   own it sees itself as `nobody`, and what it makes still belongs to the user.
  * - A server that was killed leaves its lock file and a shared memory segment behind. A standalone
  *   backend takes the segment over and releases it when it ends; it may have to wait until the last
  *   orphaned backend is gone.
@@ -29,6 +35,18 @@ trap '' HUP INT QUIT TERM PIPE
 folder=$1
 bin=
 as=
+release() {
+  lock=$folder/data/postmaster.pid
+  [ -f "$lock" ] || return 0
+  { for line in 1 2 3 4 5 6; do read -r skipped; done; read -r key id; } <"$lock"
+  if [ -n "$id" ] && ipcrm -m "$id" 2>/dev/null; then return 0; fi
+  tries=0
+  while [ -f "$lock" ] && [ "$tries" -lt 50 ]; do
+    "$bin/postgres" --single -D "$folder/data" template1 </dev/null >>"$folder/log" 2>&1 && break
+    tries=$((tries + 1))
+    sleep 0.1
+  done
+}
 mkdir -m 700 -- "$folder" || exit 73
 echo folder 0
 while IFS= read -r word; do
@@ -37,7 +55,7 @@ while IFS= read -r word; do
     unnamed) as='unshare -U' ;;
     initdb=*)
       (
-        $as "$bin/initdb" -N -D "$folder/data" -U postgres -A trust -E UTF8 --locale="\${word#initdb=}" \\
+        $as "$bin/initdb" -N -n -D "$folder/data" -U postgres -A trust -E UTF8 --locale="\${word#initdb=}" \\
           </dev/null >>"$folder/log" 2>&1
         echo "initdb $?"
       ) & ;;
@@ -58,12 +76,7 @@ while [ -f "$folder/running" ] && [ "$tries" -lt 600 ]; do
   sleep 0.05
 done
 wait
-tries=0
-while [ -f "$folder/data/postmaster.pid" ] && [ "$tries" -lt 50 ]; do
-  "$bin/postgres" --single -D "$folder/data" template1 </dev/null >>"$folder/log" 2>&1 && break
-  tries=$((tries + 1))
-  sleep 0.1
-done
+release
 rm -rf -- "$folder"
 `;
 
