@@ -82,7 +82,7 @@ async function runSerially(
 ): Promise<Outcome> {
   const base = await theatre.prepare(scenario);
   const memory: Memory = { variables: base, answers: new Map() };
-  const cast = theatre.cast(scenario, memory);
+  const cast = theatre.cast(scenario, memory, 'whole');
   for (const { session, steps } of operations) {
     const performer = cast.find(({ name }) => name === session);
     for (const step of steps) {

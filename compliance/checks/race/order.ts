@@ -6,7 +6,7 @@ import { normalise, type Outcome } from './normalise.ts';
 import type { Memory } from './performer.ts';
 import { play, type Played } from './play.ts';
 import { stepNames, type Scenario } from './scenario.ts';
-import type { HeldRow } from './stage.ts';
+import type { HeldRow, Look } from './stage.ts';
 import type { Theatre } from './theatre.ts';
 import type { Variables } from './variables.ts';
 
@@ -21,9 +21,6 @@ export type Order = Played & {
   strayed: string | undefined;
 };
 
-/** Calls that pass over a locked row instead of waiting for it (contract §4). */
-const SKIPS_LOCKED = /\bfn_job_(?:claim|claim_batch|lease_reaper|promote_due)\b/;
-
 /** @throws what `prepare` throws, and when a step neither ends nor waits. */
 export async function runOrder(
   theatre: Theatre,
@@ -33,41 +30,28 @@ export async function runOrder(
 ): Promise<Order> {
   const base = await theatre.prepare(scenario);
   const memory: Memory = { variables: base, answers: new Map() };
-  const skipping = stepsThatSkip(scenario);
-  const held = new Map<string, HeldRow[]>();
-  const unseen = new Map<string, string[]>();
+  const looks = new Map<string, Look[]>();
   const { choose, strayed } = follow(prefix);
   const played = await play(theatre.cast(scenario, memory), {
     watch: theatre.watch,
     choose,
     limitMs: scenario.limitMs,
     signal,
-    async before(step) {
-      if (!skipping.has(step)) return;
-      held.set(step, merge(held.get(step) ?? [], await theatre.stage.heldRows()));
-      const ids = [...knownIds({}, memory.answers).values()];
-      const seen = await theatre.stage.visibleJobs(ids);
-      unseen.set(step, [...(unseen.get(step) ?? []), ...ids.filter((id) => !seen.includes(id))]);
+    async before({ step, skips }) {
+      if (skips) looks.set(step, [...(looks.get(step) ?? []), await theatre.stage.look()]);
     },
   });
   if (played.stuck.length > 0) await endTransactions(theatre);
   const state = await theatre.stage.state();
   const { variables, answers } = memory;
   const known = knownIds(variables, answers);
-  const made = await theatre.stage.visibleJobs([...new Set([...unseen.values()].flat())]);
-  const heldBy = (step: string): HeldRow[] => [
-    ...(held.get(step) ?? []),
-    // A job that was there, but not yet for others to see, was held by whoever had made it.
-    ...(unseen.get(step) ?? [])
-      .filter((id) => made.includes(id))
-      .map((key) => ({ table: 'public.job_queue', key })),
-  ];
+  const { jobs } = looks.size === 0 ? { jobs: [] } : await theatre.stage.look();
   return {
     ...played,
     variables,
     answers,
     outcome: normalise(inStepOrder(scenario, answers), state, nameIds(base)),
-    held: new Map([...held.keys()].map((step) => [step, named(merge([], heldBy(step)), known)])),
+    held: new Map([...looks].map(([step, its]) => [step, named(passedBy(its, jobs), known)])),
     strayed: strayed(),
   };
 }
@@ -83,14 +67,14 @@ export function inStepOrder(
   });
 }
 
-function stepsThatSkip({ sessions }: Scenario): Set<string> {
-  const steps = sessions.flatMap((session) => session.steps);
-  return new Set(steps.filter(({ sql }) => SKIPS_LOCKED.test(sql)).map(({ name }) => name));
-}
-
-function merge(some: readonly HeldRow[], more: readonly HeldRow[]): HeldRow[] {
-  const byKey = new Map([...some, ...more].map((row) => [`${row.table} ${row.key}`, row]));
-  return [...byKey.values()];
+/** What was held at any of these moments: locked, or made by somebody who had not yet committed. */
+function passedBy(looks: readonly Look[], jobs: readonly string[]): HeldRow[] {
+  const unseen = jobs.filter((id) => looks.some((look) => !look.jobs.includes(id)));
+  const rows = [
+    ...looks.flatMap(({ held }) => held),
+    ...unseen.map((key) => ({ table: 'public.job_queue', key })),
+  ];
+  return [...new Map(rows.map((row) => [`${row.table} ${row.key}`, row])).values()];
 }
 
 function named(rows: readonly HeldRow[], known: KnownIds): NamedRow[] {

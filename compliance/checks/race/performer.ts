@@ -20,7 +20,8 @@ export function stepByStep(plan: SessionPlan, session: Session, memory: Memory):
     name: plan.name,
     upcoming() {
       const step = names[next];
-      return step === undefined ? undefined : { step, label: step };
+      if (step === undefined) return undefined;
+      return { step, label: step, skips: skipsLocked(plan.steps[next]), alone: false };
     },
     async move() {
       const name = known(names[next], 'a next step');
@@ -30,12 +31,20 @@ export function stepByStep(plan: SessionPlan, session: Session, memory: Memory):
       if (first && plan.transaction !== 'none') await session.client.query('begin');
       const answer = await answerOf(step, plan, session, memory);
       memory.answers.set(name, answer);
-      return answer;
+      return { answer };
     },
   };
 }
 
-async function answerOf(
+/** Calls that pass over a locked row instead of waiting for it (contract §4). */
+const SKIPS_LOCKED = /\bfn_job_(?:claim|claim_batch|lease_reaper|promote_due)\b/;
+
+export function skipsLocked(step: Step | undefined): boolean {
+  return step !== undefined && SKIPS_LOCKED.test(step.sql);
+}
+
+/** Runs one step, or the end of the transaction where there is no step any more. */
+export async function answerOf(
   step: Step | undefined,
   plan: SessionPlan,
   session: Session,

@@ -10,22 +10,36 @@ import type { Fork } from './frontier.ts';
 import { inCycle, type Watcher } from './watcher.ts';
 import { known } from './known.ts';
 
-/** A move before it is made: the step that it belongs to, and what to call it in a trace. */
-export type Upcoming = { step: string; label: string };
+/** A move before it is made. */
+export type Upcoming = {
+  /** The step that it belongs to. */
+  step: string;
+  /** What to call it in a trace. */
+  label: string;
+  /** Whether it may pass over rows that others hold. */
+  skips: boolean;
+  /** True when nobody who has something left to do could notice it: it is made at once, without a choice. */
+  alone: boolean;
+};
 
 /** One session's part in an order. */
 export type Performer = {
   readonly name: string;
   /** What it does next; undefined when it has nothing left. Asked only while it is not moving. */
   upcoming(): Upcoming | undefined;
-  /** Does it. Resolves once it is over; undefined when the move ends without an answer. */
-  move(): Promise<Answer | undefined>;
+  /** Does it. Resolves once it is over. */
+  move(): Promise<Landing>;
 };
 
+/** What a move came to: an answer, unless it ended inside a step; and what it did on the way. */
+export type Landing = { answer?: Answer; passed?: readonly string[] };
+
 /** One move as it went. Moves are numbered from 0 in the order in which they began. */
-export type Move = Upcoming & {
+export type Move = Pick<Upcoming, 'step' | 'label'> & {
   who: string;
   answer: Answer | undefined;
+  /** The statements inside a function that it went through, where a move is less than a step. */
+  passed: readonly string[];
   /** Whom it had to wait for; empty when it never waited. */
   waitedFor: readonly string[];
   /** The move during which it ended: its own number when it did not wait; undefined when cancelled. */
@@ -45,7 +59,7 @@ export type Stage = {
   watch: Watcher;
   choose: (enabled: readonly string[], current: string | undefined) => string;
   /** Called before each move, while nobody runs. */
-  before?(step: string): Promise<void>;
+  before?(upcoming: Upcoming): Promise<void>;
   /** How long a move may run without either ending or waiting. */
   limitMs: number;
   signal: AbortSignal;
@@ -65,18 +79,12 @@ export async function play(cast: readonly Performer[], stage: Stage): Promise<Pl
       stage.signal.throwIfAborted();
       const ready = cast.filter((one) => !flights.has(one.name) && one.upcoming() !== undefined);
       if (ready.length === 0) break;
-      const enabled = ready.map(({ name }) => name);
-      const going = current !== undefined && enabled.includes(current) ? current : undefined;
-      const chosen = stage.choose(enabled, going);
-      forks.push({ enabled, chosen, current: going });
-      current = chosen;
-      const performer = known(
-        ready.find(({ name }) => name === chosen),
-        `${chosen}, which was chosen,`,
-      );
+      const performer =
+        ready.find((one) => one.upcoming()?.alone) ?? chooseOne(ready, current, stage, forks);
       const upcoming = known(performer.upcoming(), 'its next move');
-      await stage.before?.(upcoming.step);
-      flights.set(chosen, takeOff(performer, upcoming, moves));
+      if (!upcoming.alone) current = performer.name;
+      await stage.before?.(upcoming);
+      flights.set(performer.name, takeOff(performer, upcoming, moves));
       await settle(flights, moves, stage, deadlocked);
     }
     const stuck = [...flights.keys()];
@@ -87,19 +95,39 @@ export async function play(cast: readonly Performer[], stage: Stage): Promise<Pl
   }
 }
 
-function takeOff(performer: Performer, upcoming: Upcoming, moves: Move[]): Flight {
+/** A fork: who of those that can move does so. */
+function chooseOne(
+  ready: readonly Performer[],
+  last: string | undefined,
+  { choose }: Stage,
+  forks: Fork[],
+): Performer {
+  const enabled = ready.map(({ name }) => name);
+  const current = last !== undefined && enabled.includes(last) ? last : undefined;
+  const chosen = choose(enabled, current);
+  forks.push({ enabled, chosen, current });
+  return known(
+    ready.find(({ name }) => name === chosen),
+    `${chosen}, which was chosen,`,
+  );
+}
+
+function takeOff(performer: Performer, { step, label }: Upcoming, moves: Move[]): Flight {
   const move: Move = {
-    ...upcoming,
+    step,
+    label,
     who: performer.name,
     answer: undefined,
+    passed: [],
     waitedFor: [],
     endedDuring: undefined,
   };
   moves.push(move);
   const flight: Flight = { move, over: Promise.resolve(), landed: false };
   flight.over = performer.move().then(
-    (answer) => {
+    ({ answer, passed = [] }) => {
       move.answer = answer;
+      move.passed = passed;
       move.endedDuring = moves.length - 1;
       flight.landed = true;
     },

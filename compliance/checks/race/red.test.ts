@@ -1,7 +1,7 @@
 /** Each race is seen red: with the fault planted that it is there to find, it names it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sandbox, Server } from '../../types.ts';
-import { INVARIANTS } from './index.ts';
+import { INVARIANTS } from './perform.ts';
 import { known } from './known.ts';
 import { loadInvariants, loadScenarios } from './load.ts';
 import { observations, rehearse } from './rehearse.ts';

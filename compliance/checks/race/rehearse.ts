@@ -77,7 +77,7 @@ export async function rehearse(
       assertions[index]?.add(order, await check(assertion, order, theatre));
     }
     board.invariants.add(order, await checkInvariants(invariants, theatre), group);
-    const broken = mishap(scenario, order) ?? astray(order);
+    const broken = mishap(scenario, order) ?? astray(scenario, order);
     board.mishaps.add(order, broken, group);
     // An order that broke off came to nothing that a serial order could equal.
     if (broken !== undefined) continue;
@@ -104,8 +104,8 @@ function ordersOf(scenario: Scenario, seed: number): Orders {
 }
 
 /** An order that was asked for by name and cannot be run is no proof of anything. */
-function astray({ strayed }: Order): Breach | undefined {
-  if (strayed === undefined) return undefined;
+function astray({ orders }: Scenario, { strayed }: Order): Breach | undefined {
+  if (orders === undefined || strayed === undefined) return undefined;
   return {
     expected: `${strayed} can move where the order says so`,
     seen: 'it has ended, or it waits',

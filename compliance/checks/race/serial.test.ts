@@ -25,7 +25,15 @@ function played(...steps: string[]): Played {
   const moves = steps.map((text, index): Move => {
     const [step = '', ended] = text.split('>');
     const endedDuring = ended === undefined ? index : Number(ended);
-    return { who: '', step, label: step, answer: undefined, waitedFor: [], endedDuring };
+    return {
+      who: '',
+      step,
+      label: step,
+      answer: undefined,
+      passed: [],
+      waitedFor: [],
+      endedDuring,
+    };
   });
   return { moves, forks: [], stuck: [], deadlocked: [] };
 }

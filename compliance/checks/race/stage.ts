@@ -21,11 +21,12 @@ export type Stage = {
   /** Puts back what was saved. */
   restore(): Promise<void>;
   state(): Promise<State>;
-  /** Job and lease rows that some session holds locked. */
-  heldRows(): Promise<readonly HeldRow[]>;
-  /** Which of these ids are jobs that everybody can see. */
-  visibleJobs(ids: readonly string[]): Promise<readonly string[]>;
+  /** A look at the jobs and leases while nobody runs. */
+  look(): Promise<Look>;
 };
+
+/** Rows that some session holds locked, and the ids of the jobs that everybody can see. */
+export type Look = { held: readonly HeldRow[]; jobs: readonly string[] };
 
 /** A row that another transaction holds locked, by its key. */
 export type HeldRow = { table: string; key: string };
@@ -50,7 +51,7 @@ export async function openStage(keeper: Session, superuser: boolean): Promise<St
   await keeper.query(stageSql(tables));
   const state = { name: 'dieu45_state', text: stateSql(tables) };
   const present = SKIPPABLE.filter(({ table }) => tables.some(({ name }) => name === table));
-  const held = { name: 'dieu45_held', text: present.map(heldSql).join(' union all ') };
+  const look = { name: 'dieu45_look', text: present.map(lookSql).join(' union all ') };
   return {
     clear: () => retried(() => keeper.query('select dieu45_stage.clear()')),
     restore: () => retried(() => keeper.query('select dieu45_stage.restore()')),
@@ -62,18 +63,13 @@ export async function openStage(keeper: Session, superuser: boolean): Promise<St
       const changed = Object.entries(rows[0]?.state ?? {}).filter(([, text]) => text !== '[]');
       return Object.fromEntries(changed.map(([name, text]) => [name, JSON.parse(text) as Json[]]));
     },
-    async heldRows() {
-      if (present.length === 0) return [];
-      const { rows } = await keeper.client.query<HeldRow>(held);
-      return rows;
-    },
-    async visibleJobs(ids) {
-      if (ids.length === 0 || !present.some(({ table }) => table === 'public.job_queue')) return [];
-      const rows = await keeper.query<{ id: string }>(
-        'select job_id::text as id from public.job_queue where job_id = any($1::uuid[])',
-        [ids],
-      );
-      return rows.map(({ id }) => id);
+    async look() {
+      if (present.length === 0) return { held: [], jobs: [] };
+      const { rows } = await keeper.client.query<HeldRow & { free: boolean }>(look);
+      return {
+        held: rows.filter(({ free }) => !free).map(({ table, key }) => ({ table, key })),
+        jobs: rows.filter(({ table }) => table === 'public.job_queue').map(({ key }) => key),
+      };
     },
   };
 }
@@ -110,10 +106,10 @@ function stageSql(tables: readonly Table[]): string {
   ].join(';\n');
 }
 
-function heldSql({ table, key }: (typeof SKIPPABLE)[number]): string {
+function lookSql({ table, key }: (typeof SKIPPABLE)[number]): string {
   return (
-    `select '${table}' as "table", ${key}::text as key from ${table} ` +
-    `where ${key} <> all (array(select ${key} from ${table} for update skip locked))`
+    `select '${table}' as "table", t.${key}::text as key, ` +
+    `t.${key} = any (array(select ${key} from ${table} for update skip locked)) as free from ${table} t`
   );
 }
 

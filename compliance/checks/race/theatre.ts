@@ -19,11 +19,12 @@ export type Theatre = AsyncDisposable & {
   stage: Stage;
   sessions: ReadonlyMap<string, Session>;
   watch: Watcher;
-  /** How many functions read the steered clock; 0 when the real one is read. */
-  steered: number;
+  /** What it found: `steered_functions` read the steered clock, 0 when the real one is read. */
+  counts: Readonly<Record<string, number>>;
   /** Brings the database into the state that the orders of this scenario begin in. */
   prepare(scenario: Scenario): Promise<Variables>;
-  cast(scenario: Scenario, memory: Memory): Performer[];
+  /** Those who play an order; `whole`: a move is a whole step, whatever it is in orders. */
+  cast(scenario: Scenario, memory: Memory, whole?: 'whole'): Performer[];
 };
 
 /** The set-up of a scenario did not do what it must; `code` is the server's SQLSTATE, if it spoke. */
@@ -35,7 +36,7 @@ export type SetupFailure = Error & { at?: Where; code?: string };
  */
 const SETUP_AGE_MS = 20_000;
 
-type Opening = {
+export type Opening = {
   /** Names and roles of the sessions, the same in every case. */
   sessions: readonly { name: string; role?: string }[];
   clock: Scenario['clock'];
@@ -73,7 +74,7 @@ export async function openTheatre(sandbox: Sandbox, opening: Opening): Promise<T
     stage,
     sessions,
     watch: watcher(control, pids),
-    steered,
+    counts: { steered_functions: steered },
     async prepare(scenario) {
       const fresh = ready !== undefined && performance.now() - ready.at < SETUP_AGE_MS;
       if (!fresh || ready?.setup !== scenario.setup) {

@@ -38,9 +38,9 @@ export function traceOf(order: Order): string[] {
   ];
 }
 
-/** Who moved, in order: what `orders:` takes to run this very order again. */
-export function replayOf({ moves }: Order): string {
-  return moves.map(({ who }) => who).join(' ');
+/** Who was chosen at each fork: what `orders:` takes to run this very order again. */
+export function replayOf({ forks }: Order): string {
+  return forks.map(({ chosen }) => chosen).join(' ');
 }
 
 /** Ids become the names of the variables that hold them; those that nobody named are cut short. */

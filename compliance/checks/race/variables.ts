@@ -39,6 +39,11 @@ export function bind(sql: string, variables: Variables): Bound {
   return { text, values };
 }
 
+/** The SQL with parameters in place of variables, for whoever wants to parse it. */
+export function parametrised(sql: string): string {
+  return bind(sql, Object.fromEntries(variablesIn(sql).map((name) => [name, null]))).text;
+}
+
 function parameter(value: Json): Bound['values'][number] {
   if (value === null || typeof value !== 'object') return value;
   return Array.isArray(value) ? [...(value as readonly Json[])] : JSON.stringify(value);
