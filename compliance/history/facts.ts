@@ -54,6 +54,10 @@ export function addFact(
       return true;
     }
     case 'change': {
+      if (undoes(story, event)) {
+        story.changes.length = 0;
+        return true;
+      }
       const { seq, tx, atUs, claimable, attempts, untilWasUs, untilUs } = event;
       const [by, from, to] = [intern(event.by), intern(event.from), intern(event.to)];
       const tokenWas = knownToken(story, event.tokenWas);
@@ -76,6 +80,14 @@ export function addFact(
       return inOrder(story.changes);
     }
   }
+}
+
+/**
+ * A row that one transaction inserts and deletes again was never there for anybody: an enqueue that
+ * finds its key taken may do that.
+ */
+function undoes({ changes }: JobStory, { to, tx }: Change): boolean {
+  return to === null && changes[0]?.from === null && changes.every((one) => one.tx === tx);
 }
 
 /** The same token as one that the story already holds, where it does. */

@@ -17,31 +17,40 @@ type Claimer = Extract<Job, { is: 'claim' }>;
 /** How far the plan has come. */
 type Place = { turn: number; struck: number };
 
-/** How long an idle worker waits before it asks again. */
-const IDLE_MS = 8;
+/** How long an idle worker waits before it asks again: longer each time, as a worker would. */
+const IDLE_MS = { first: 5, most: 80 };
 
 /** Claims until it is told to stop. */
 export async function claimer(desk: Desk, job: Claimer): Promise<void> {
   const { scenario, worker } = job;
   const strikes = strikesOf(scenario, desk.seed, worker);
   const at: Place = { turn: job.turn, struck: job.struck };
+  let idleMs = IDLE_MS.first;
+  const rest = async (): Promise<void> => {
+    await desk.pause(idleMs);
+    idleMs = Math.min(IDLE_MS.most, 2 * idleMs);
+  };
   while (!desk.isStopped()) {
     if (desk.isCalm()) {
-      await finishOne(desk, job);
+      if (await finishSome(desk, job)) idleMs = IDLE_MS.first;
+      else await rest();
       continue;
     }
     const { turn } = at;
     const next = strikes[at.struck];
     const strike = next !== undefined && next.turn <= turn ? next.strike : undefined;
     const step = claimStep(scenario, desk.seed, worker, turn);
+    // A turn waits for its first grant: after an empty answer it asks for everything there is.
+    if (idleMs > IDLE_MS.first) step.kinds = kindsOf(scenario);
     // What a fault leaves behind is to be seen to again soon, so its lease is short.
     if (strike !== undefined) step.ttlSeconds = scenario.claim.struck_ttl_seconds;
     const claimed = await claim(desk, step, strike, at);
     const jobs = claimed.end === 'ok' ? claimed.answer.jobs : [];
     if (claimed.end === 'ok' && jobs.length === 0) {
-      await desk.pause(IDLE_MS);
+      await rest();
       continue;
     }
+    idleMs = IDLE_MS.first;
     // The turn is over whatever comes of it: the next incarnation goes on behind it.
     at.turn += 1;
     if (strike !== undefined) at.struck += 1;
@@ -52,13 +61,13 @@ export async function claimer(desk: Desk, job: Claimer): Promise<void> {
   }
 }
 
-/** The faults are over: whatever there is, it is done. */
-async function finishOne(desk: Desk, { scenario }: Claimer): Promise<void> {
+/** The faults are over: whatever there is, it is done. False when there was nothing. */
+async function finishSome(desk: Desk, { scenario }: Claimer): Promise<boolean> {
   const { batch: limit, ttl_seconds: ttlSeconds } = scenario.claim;
   const claimed = await desk.hands.call('claim', { kinds: kindsOf(scenario), limit, ttlSeconds });
   const jobs = claimed.end === 'ok' ? claimed.answer.jobs : [];
   for (const lease of jobs) await succeed(desk, lease);
-  if (jobs.length === 0) await desk.pause(IDLE_MS);
+  return jobs.length > 0;
 }
 
 async function succeed({ hands }: Desk, { job, token }: Granted): Promise<void> {

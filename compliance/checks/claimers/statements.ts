@@ -13,9 +13,10 @@ export type Statement = { name: string; text: string; values: unknown[] };
 /** bigint arrives as text. */
 export type Answered = { from_us: string; at_us: string; tx: string | null; answer: unknown };
 
+/** The name of the function stands first, where a glance at the running statement finds it. */
 function around(call: string): string {
   return (
-    `select ${us('clock_timestamp()')} as from_us, ${call} as answer, ` +
+    `/* ${/fn_job_[a-z_]+/.exec(call)?.[0] ?? ''} */ select ${us('clock_timestamp()')} as from_us, ${call} as answer, ` +
     `${us('clock_timestamp()')} as at_us, pg_current_xact_id_if_assigned()::text as tx`
   );
 }
@@ -35,7 +36,7 @@ const texts = {
   claim: granted('fn_job_claim($1::text[], $2, $3, $4)'),
   claim_batch: granted('fn_job_claim_batch($1::text[], $2, $3, $4, $5)'),
   progress: around('fn_job_progress($1::uuid, $2::uuid)'),
-  renew: `select s.from_us, s.at_us, s.tx, s.answer ||
+  renew: `/* fn_job_lease_renew */ select s.from_us, s.at_us, s.tx, s.answer ||
       jsonb_build_object('until_us', ${us("(s.answer ->> 'leased_until')::timestamptz")}) as answer
     from (${around('fn_job_lease_renew($1::uuid, $2::uuid, $3)')} offset 0) s`,
   succeed: around('fn_job_succeed($1::uuid, $2::uuid)'),

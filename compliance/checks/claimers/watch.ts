@@ -1,17 +1,18 @@
 /**
  * What is planted in the sandbox to see every change of a row: a trigger that logs it in the same
- * transaction. It stands in a schema of its own and calls nothing of the queue.
+ * transaction. It stands in a schema of its own and calls nothing of the queue. It does as little as it
+ * can, since it runs under the row's lock: what can be worked out later is worked out by the final
+ * reads, the name of the called function for example.
  */
-import { us } from './statements.ts';
 
 /** SQL to plant, as the database's owner, before the load begins. */
 export const watchSql = `
 create schema dieu45_watch;
 create table dieu45_watch.change (
-  seq bigint generated always as identity primary key,
-  tx text not null,
-  called text not null,
-  at_us bigint not null,
+  seq bigint generated always as identity,
+  tx xid8 not null,
+  query text,
+  at timestamptz not null,
   job_id uuid not null,
   status_from text,
   status_to text,
@@ -19,28 +20,30 @@ create table dieu45_watch.change (
   attempts integer not null,
   token_was uuid,
   token uuid,
-  until_was_us bigint,
-  until_us bigint
+  until_was timestamptz,
+  until timestamptz
 );
 create function dieu45_watch.note() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  insert into dieu45_watch.change
-    (tx, called, at_us, job_id, status_from, status_to, claimable, attempts, token_was, token,
-     until_was_us, until_us)
-  values (
-    pg_current_xact_id()::text,
-    coalesce(substring(current_query() from 'fn_job_[a-z_]+'), 'another statement'),
-    ${us('clock_timestamp()')},
-    case tg_op when 'DELETE' then old.job_id else new.job_id end,
-    case tg_op when 'INSERT' then null else old.status end,
-    case tg_op when 'DELETE' then null else new.status end,
-    case tg_op when 'DELETE' then false else new.claimable end,
-    case tg_op when 'DELETE' then old.attempts else new.attempts end,
-    case tg_op when 'INSERT' then null else old.lease_token end,
-    case tg_op when 'DELETE' then null else new.lease_token end,
-    case tg_op when 'INSERT' then null else ${us('old.leased_until')} end,
-    case tg_op when 'DELETE' then null else ${us('new.leased_until')} end);
+  if tg_op = 'UPDATE' then
+    insert into dieu45_watch.change
+      (tx, query, at, job_id, status_from, status_to, claimable, attempts, token_was, token,
+       until_was, until)
+    values (pg_current_xact_id(), left(current_query(), 80), clock_timestamp(), new.job_id, old.status,
+            new.status, new.claimable, new.attempts, old.lease_token, new.lease_token,
+            old.leased_until, new.leased_until);
+  elsif tg_op = 'INSERT' then
+    insert into dieu45_watch.change
+      (tx, query, at, job_id, status_to, claimable, attempts, token, until)
+    values (pg_current_xact_id(), left(current_query(), 80), clock_timestamp(), new.job_id, new.status,
+            new.claimable, new.attempts, new.lease_token, new.leased_until);
+  else
+    insert into dieu45_watch.change
+      (tx, query, at, job_id, status_from, claimable, attempts, token_was, until_was)
+    values (pg_current_xact_id(), left(current_query(), 80), clock_timestamp(), old.job_id, old.status,
+            false, old.attempts, old.lease_token, old.leased_until);
+  end if;
   return null;
 end
 $$;

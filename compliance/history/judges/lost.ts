@@ -10,13 +10,9 @@ const live: ReadonlySet<string> = new Set(['queued', 'leased', 'in_progress', 'r
 export const lost: HistoryJudge = (digest) => {
   const faults: Fault[] = [];
   const counts = { enqueued: 0, succeeded: 0, dead: 0, live: 0, recovered: 0 };
-  const acknowledged = new Set<string>();
   for (const story of digest.jobs.values()) {
     const enqueue = story.enqueues.find(({ created }) => created) ?? story.enqueues[0];
-    if (enqueue !== undefined) {
-      counts.enqueued += 1;
-      acknowledged.add(enqueue.key);
-    }
+    if (enqueue !== undefined) counts.enqueued += 1;
     const status = story.row?.status;
     if (status === 'succeeded' || status === 'cleaned') counts.succeeded += 1;
     else if (status === 'dead_letter') counts.dead += 1;
@@ -25,9 +21,9 @@ export const lost: HistoryJudge = (digest) => {
     if (says === undefined) continue;
     faults.push({ says, job: story.job, lines: evidence(story) });
   }
-  // An enqueue whose answer was lost, and which did happen.
-  for (const { row } of digest.jobs.values())
-    if (row !== null && digest.unknownKeys.has(row.key) && !acknowledged.has(row.key))
+  // An enqueue whose answer was lost, and which did happen: no other was told that it created the job.
+  for (const { row, enqueues } of digest.jobs.values())
+    if (row !== null && digest.unknownKeys.has(row.key) && !enqueues.some(({ created }) => created))
       counts.recovered += 1;
   const nothing = counts.enqueued === 0 ? ['no enqueue was acknowledged'] : [];
   return finding('lost', faults, counts, nothing);

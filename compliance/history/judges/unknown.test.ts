@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { digest } from '../digest.ts';
 import type { HistoryEvent } from '../events.ts';
 import type { JudgeName } from '../finding.ts';
-import { script } from '../simulate/script.ts';
+import { script, sealed } from '../simulate/script.ts';
 import { drop, unlogged } from './told.ts';
 import { judgeDigest, judges } from './index.ts';
 
@@ -85,4 +85,18 @@ test('an unsound recording makes every finding undecidable, and none passed', ()
 test('a history in which nothing happened proves nothing', () => {
   for (const { judge, undecidable } of judgeDigest(digest(script().end())))
     if (judge !== 'audit-gap') expect([judge, undecidable]).not.toEqual([judge, []]);
+});
+
+test('a row that its own transaction took back was never there', () => {
+  const tale = script();
+  tale.enqueue(mail('a'));
+  const events = tale.end();
+  const inserted = events.find((event) => event.is === 'change');
+  if (inserted === undefined) throw new Error('the row log is empty');
+  const ghost = { ...inserted, job: 'ghost', seq: 8, tx: '99' };
+  const gone = { ...ghost, seq: 9, from: 'queued', to: null };
+  const haunted = sealed([...events, ghost, gone]);
+  for (const name of ['lost', 'audit-gap'] as const) expect(say(name, haunted).ok).toBe(true);
+  const kept = sealed([...events, ghost, { ...gone, tx: '100' }]);
+  expect(say('lost', kept).ok).toBe(false);
 });
