@@ -151,11 +151,13 @@ describe.concurrent('a throwaway cluster', () => {
     await chmod(tmpDir, 0o777);
     const opened = openCluster(options({ tmpDir }));
     const failed = expect(opened).rejects.toMatchObject({ exitCode: 69 });
-    // The backend that initdb feeds, once it has its shared memory.
+    // The backend that initdb feeds, once it has its shared memory; not those with which it tries
+    // settings before, since without one of them it goes on.
     let victim: string | undefined;
     await until('a backend of initdb has shared memory', async () => {
       const creators = (await sharedMemory()).map(({ creator }) => creator);
       victim = (await processesIn(tmpDir))
+        .filter((line) => /postgres --(boot|single) /.test(line))
         .map((line) => line.split(' ')[1] ?? '')
         .find((pid) => creators.includes(pid));
       return victim !== undefined;
