@@ -145,7 +145,7 @@ function stateFunction(tables: readonly { relation: string; name: string }[]): s
                  select l.name,
                         sum(hashtextextended(l.line, 0)) filter (where l.line like p_about)::text as about,
                         sum(hashtextextended(l.line, 0)) filter (where l.line not like p_about)::text as others
-                   from (${parts.join(' union all')}) l(name, line)
+                   from (${parts.length === 0 ? 'select null::text, null::text where false' : parts.join(' union all')}) l(name, line)
                   group by l.name
                ) s
       );

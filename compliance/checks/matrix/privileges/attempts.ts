@@ -6,7 +6,7 @@ import type { Verb } from './schema.ts';
 export type Attempt = { role: string; sql: string };
 /**
  * `done`; `denied` (42501); `impossible`, where the object cannot do such a thing for anybody (a view
- * that cannot be written); `refused`, by the function itself; otherwise what was raised.
+ * that cannot be written, a column that is always generated); `refused`, by the function itself; otherwise what was raised.
  */
 export type Result = string;
 
@@ -64,7 +64,7 @@ const ATTEMPT = `
       return 'done';
     when insufficient_privilege then
       return 'denied';
-    when object_not_in_prerequisite_state or feature_not_supported then
+    when object_not_in_prerequisite_state or feature_not_supported or generated_always then
       return 'impossible';
     when sqlstate 'D4500' then
       return 'refused';
