@@ -70,6 +70,9 @@ const batchCall: Call = {
     for (const [index, item] of items.entries()) {
       const result = results[index];
       const refused = refuses(result);
+      // The code for a row that cannot be written: no JSON may get that far.
+      if (refused && result.reason === 'item_failed')
+        return { breaks: RAW, expected: 'a refusal of its own', seen: JSON.stringify(result) };
       // Another item of the batch may have the key already: then a good item conflicts.
       const own = refused && result.reason !== 'idempotency_conflict';
       const opinion = opinionOf(item, EXECUTOR);

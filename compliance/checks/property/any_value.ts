@@ -2,7 +2,8 @@
  * Property `any-value` (§8.5): whatever an argument's type can hold, in every argument of every
  * public function, is answered by a coded refusal or the documented effect. The functions and their
  * arguments come from the catalog, so a new one is covered the day it is added, and its answer has
- * to be documented.
+ * to be documented. The same calls, with good values, show that no change outlives a failing audit
+ * (Điều 35).
  */
 import fc from 'fast-check';
 import { CoverageError } from '../../errors.ts';
@@ -17,22 +18,24 @@ import {
   type State,
 } from './attempt.ts';
 import { assertions, count, type Finding } from './findings.ts';
-import type { Given } from './given.ts';
+import { forClause, type Given } from './given.ts';
 import type { AnyValueFile } from './schema.ts';
 import { search, type Problem } from './search.ts';
 import { callForAnswer, callText, publicFunctions, type Signature } from './signature.ts';
-import { openStage } from './stage.ts';
+import { openStage, undone } from './stage.ts';
 import { typed } from './sql_text.ts';
 import { randomValue } from './values.ts';
 
 const RAW = 'no call raises a raw error';
 const ANSWER = 'every answer is a coded refusal or the documented effect';
 const UNCHANGED = 'a refusal changes nothing but its own audit row';
+const AUDITED = 'no change outlives the failing insert of its audit row';
 
 type Tally = { calls: number; refusals: number; effects: number };
 
 export async function* anyValue({
   data,
+  task,
   sandbox,
   run,
 }: Given<AnyValueFile>): AsyncGenerator<Observation> {
@@ -59,9 +62,51 @@ export async function* anyValue({
     const { value, problem } = found.counterexample;
     findings.push({ ...problem, seen: `${fn.name}: ${problem.seen}`, sql: [callText(fn, value)] });
   }
-  yield count('functions', functions.length);
-  for (const [name, value] of Object.entries(tally)) yield count(name, value);
-  yield* assertions([RAW, ANSWER, UNCHANGED], findings, { setup: data.setup, seed: run.seed });
+  const how = { setup: data.setup, seed: run.seed };
+  yield* forClause('s8.5', task, [
+    count('functions', functions.length),
+    ...Object.entries(tally).map(([name, value]) => count(name, value)),
+    ...assertions([RAW, ANSWER, UNCHANGED], findings, how),
+  ]);
+  const unaudited = await undone(session, () => withoutAudit(functions, { session, before, data }));
+  yield* forClause('d35', task, [
+    count('undone_calls', unaudited.undone),
+    ...assertions([AUDITED], unaudited.findings, { ...how, setup: [...data.setup, NO_AUDIT] }),
+  ]);
+}
+
+const NO_AUDIT = `
+  create function kit.no_audit() returns trigger language plpgsql as $kit$
+  begin
+    raise exception 'no audit row can be written' using errcode = 'P0009';
+  end
+  $kit$;
+  create trigger no_audit before insert on public.dot_iu_command_run
+  for each row execute function kit.no_audit()`;
+
+/** Calls every function with good values while the audit cannot be written: nothing may change. */
+async function withoutAudit(
+  functions: readonly Signature[],
+  { session, before, data }: { session: Session; before: State; data: AnyValueFile },
+): Promise<{ undone: number; findings: Finding[] }> {
+  await session.query(NO_AUDIT);
+  const findings: Finding[] = [];
+  let undone = 0;
+  for (const fn of functions.filter(({ name }) => !data.unaudited.includes(name))) {
+    const values = fn.args.map(({ name, type }) => goodOf(name, type, data)[0] ?? 'null');
+    const { state, raised } = await attempt(session, callForAnswer(fn, values));
+    if (raised?.sqlstate === 'P0009') undone += 1;
+    // A sweep's own record says when it ran; it is no transition.
+    const changed = changes(before, state).filter((table) => table !== 'public.job_sweep');
+    if (changed.length === 0) continue;
+    findings.push({
+      breaks: AUDITED,
+      expected: 'nothing changed',
+      seen: `${fn.name} changed ${changed.join(', ')}`,
+      sql: [callText(fn, values)],
+    });
+  }
+  return { undone, findings };
 }
 
 type Setting = {

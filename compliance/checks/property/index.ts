@@ -10,17 +10,19 @@ import { anySession } from './any_session.ts';
 import { anyJson } from './any_json.ts';
 import { anyValue } from './any_value.ts';
 import { backoff } from './backoff.ts';
+import { config } from './config.ts';
 import { errorText } from './error_text.ts';
 import type { Given } from './given.ts';
+import { lostEvent } from './lost_event.ts';
+import { maximum } from './maximum.ts';
 import { poison } from './poison.ts';
-import { propertyFile } from './schema.ts';
-import type { z } from 'zod';
+import { propertyFile, type PropertyFile } from './schema.ts';
 
 /** @throws KitError 65 for mistakes in the file, CoverageError when it could not try what it names. */
 export const run: RunCheck = async function* (task, sandbox, how) {
   const { data } = await readDataFile(propertyFile, task.file, how.root);
   try {
-    yield* perform({ data, sandbox, run: how });
+    yield* perform({ data, task, sandbox, run: how });
   } catch (thrown) {
     const missing = missingPart(thrown);
     if (missing === undefined) throw thrown;
@@ -28,10 +30,8 @@ export const run: RunCheck = async function* (task, sandbox, how) {
   }
 };
 
-function perform({
-  data,
-  ...rest
-}: Given<z.infer<typeof propertyFile>>): AsyncGenerator<Observation> {
+/** The property of a file that was read. */
+export function perform({ data, ...rest }: Given<PropertyFile>): AsyncGenerator<Observation> {
   switch (data.property) {
     case 'any-value':
       return anyValue({ data, ...rest });
@@ -45,6 +45,12 @@ function perform({
       return anySession({ data, ...rest });
     case 'poison':
       return poison({ data, ...rest });
+    case 'config':
+      return config({ data, ...rest });
+    case 'lost-event':
+      return lostEvent({ data, ...rest });
+    case 'maximum':
+      return maximum({ data, ...rest });
   }
 }
 

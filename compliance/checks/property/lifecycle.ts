@@ -5,7 +5,7 @@
 import type { Session } from '../../types.ts';
 import { nameSql } from './sql_text.ts';
 
-export type Step = { as: string; sql: string };
+export type Step = { as?: string | undefined; sql: string };
 /** What a step answered, as one line. */
 export type Told = { sql: string; answer: string };
 
@@ -23,7 +23,9 @@ export async function perform(session: Session, steps: readonly Step[]): Promise
     });
   const told: Told[] = [];
   for (const { as, sql } of steps) {
-    await session.query(`savepoint step; set local role ${nameSql(as)}`);
+    await session.query(
+      `savepoint step; set local role ${as === undefined ? 'none' : nameSql(as)}`,
+    );
     const answer = await answerOf(session, sql);
     await session.query('set local role none');
     told.push({ sql, answer: plain(answer) });

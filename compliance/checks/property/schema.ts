@@ -18,6 +18,7 @@ export const anyValueFile = z.strictObject({
     .record(name, expressions)
     .describe('Argument → values that go ahead; the first is used while another is tried.'),
   hostile: z.record(z.string(), expressions).describe('Type → values that are tried first.'),
+  unaudited: z.array(name).describe('Functions whose change has no audit row.'),
 });
 export type AnyValueFile = z.infer<typeof anyValueFile>;
 
@@ -54,7 +55,10 @@ export const errorTextFile = z.strictObject({
 });
 export type ErrorTextFile = z.infer<typeof errorTextFile>;
 
-const step = z.strictObject({ as: name.describe('The role that calls.'), sql });
+const step = z.strictObject({
+  as: name.optional().describe('The role that calls; the owner of the database if unset.'),
+  sql,
+});
 
 export const anySessionFile = z.strictObject({
   property: z.literal('any-session'),
@@ -99,6 +103,33 @@ export const poisonFile = z.strictObject({
 });
 export type PoisonFile = z.infer<typeof poisonFile>;
 
+export const lostEventFile = z.strictObject({
+  property: z.literal('lost-event'),
+  runs,
+  jobs: z.int().positive().describe('The greatest number of jobs at once.'),
+});
+export type LostEventFile = z.infer<typeof lostEventFile>;
+
+export const maximumFile = z.strictObject({
+  property: z.literal('maximum'),
+  runs,
+  attempts: z.int().positive().describe('The greatest number of leases before the one judged.'),
+});
+export type MaximumFile = z.infer<typeof maximumFile>;
+
+export const configFile = z.strictObject({
+  property: z.literal('config'),
+  runs,
+  setup: statements,
+  bad: z.array(z.string()).min(2).describe('Values that are bad for every key.'),
+  starts: z
+    .array(step.extend({ needs: z.array(z.string()).describe('The keys that it needs.') }))
+    .min(1)
+    .describe('What starts a job: with one of its keys bad it answers config_invalid.'),
+  ends: z.array(step).min(1).describe('What ends leases: it answers as with a good configuration.'),
+});
+export type ConfigFile = z.infer<typeof configFile>;
+
 export const propertyFile = z.discriminatedUnion('property', [
   anyValueFile,
   anyJsonFile,
@@ -106,4 +137,8 @@ export const propertyFile = z.discriminatedUnion('property', [
   errorTextFile,
   anySessionFile,
   poisonFile,
+  lostEventFile,
+  maximumFile,
+  configFile,
 ]);
+export type PropertyFile = z.infer<typeof propertyFile>;

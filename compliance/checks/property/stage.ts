@@ -50,6 +50,9 @@ export async function undone<T>(session: Session, work: () => Promise<T>): Promi
   try {
     return await work();
   } finally {
-    await session.query('rollback to savepoint undone').catch(() => undefined);
+    // Released too: an outer one of the same name must be the one that is found next.
+    await session
+      .query('rollback to savepoint undone; release savepoint undone')
+      .catch(() => undefined);
   }
 }
