@@ -8,6 +8,11 @@ const run = z
   .regex(/^[a-z][a-z0-9-]*$/, 'a run is named in lower-case letters, digits and hyphens')
   .optional()
   .describe('Checks with the same file and run share one execution.');
+const rows = z
+  .int()
+  .positive()
+  .optional()
+  .describe('Rows of each sort, where a check asks for more than its file does.');
 const judges = z
   .array(z.enum(judgeNames))
   .min(1)
@@ -27,5 +32,5 @@ export const paramsOf: Readonly<Record<Kind, z.ZodObject>> = {
   timed: z.strictObject({ run, judges: judges.optional(), shows: shows.optional() }),
   matrix: z.strictObject({ run }),
   property: z.strictObject({ run }),
-  plan: z.strictObject({ run }),
+  plan: z.strictObject({ run, rows }),
 };

@@ -13,6 +13,7 @@ export const kinds: Registry = {
   race: () => import('../checks/race/index.ts'),
   claimers: () => import('../checks/claimers/index.ts'),
   timed: () => import('../checks/timed/index.ts'),
+  plan: () => import('../checks/plan/index.ts'),
 };
 
 /** The runner of a kind. @throws KitError 70 when the kit has none for it. */

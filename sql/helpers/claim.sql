@@ -33,14 +33,15 @@ begin
     for v_kind in
       select k.kind
         from unnest(v_kinds) k(kind)
-       where exists (
-               select 1
+       where (
+               select q.process_after
                  from public.job_queue q
                 where q.job_kind = k.kind
                   and not q.claimable
                   and q.status in ('queued', 'retry_waiting')
-                  and q.process_after <= v_now
-             )
+                order by q.process_after
+                limit 1
+             ) <= v_now
     loop
       perform dot_queue.flip_due(p_command, p_lease_holder, v_kind, 100, v_now);
     end loop;

@@ -1780,26 +1780,23 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_earliest timestamptz;
 begin
   job_kind := '';
   loop
-    select q.job_kind
-      into job_kind
+    -- The first entry of the next kind is its earliest row. Asked with the time in WHERE, the planner
+    -- may expect a due row anywhere in the table, and scan it.
+    select q.job_kind, q.process_after
+      into job_kind, v_earliest
       from public.job_queue q
      where q.job_kind > due_kinds.job_kind
        and not q.claimable
        and q.status in ('queued', 'retry_waiting')
-     order by q.job_kind
+     order by q.job_kind, q.process_after
      limit 1;
     exit when not found;
-    perform 1
-       from public.job_queue q
-      where q.job_kind = due_kinds.job_kind
-        and not q.claimable
-        and q.status in ('queued', 'retry_waiting')
-        and q.process_after <= p_now
-      limit 1;
-    if found then
+    if v_earliest <= p_now then
       return next;
     end if;
   end loop;
@@ -1842,14 +1839,15 @@ begin
     for v_kind in
       select k.kind
         from unnest(v_kinds) k(kind)
-       where exists (
-               select 1
+       where (
+               select q.process_after
                  from public.job_queue q
                 where q.job_kind = k.kind
                   and not q.claimable
                   and q.status in ('queued', 'retry_waiting')
-                  and q.process_after <= v_now
-             )
+                order by q.process_after
+                limit 1
+             ) <= v_now
     loop
       perform dot_queue.flip_due(p_command, p_lease_holder, v_kind, 100, v_now);
     end loop;

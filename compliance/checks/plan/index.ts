@@ -1,0 +1,142 @@
+/**
+ * The check kind `plan`: what a call costs beside a seeded volume of rows that it must not touch
+ * (clauses.md, dp3.5). Judges buffers and scan counters, never time. An EXPLAIN of a function call hides
+ * its inner plans, but its buffers and the table's counters cannot.
+ */
+import type { Observation, RunCheck, Session } from '../../types.ts';
+import { readDataFile } from '../data_file.ts';
+import { type PlanFile, planFile } from './schema.ts';
+
+/** Rows an insert: a statement of its own, so that progress can be told. */
+const STEP_ROWS = 50_000;
+
+/** @throws KitError 65 for mistakes in the file. */
+export const run: RunCheck = async function* (task, sandbox, how) {
+  const { data: file } = await readDataFile(planFile, task.file, how.root);
+  const wanted = task.specs.map(({ params }) => Number(params.rows ?? 0));
+  const rows = Math.max(file.rows, ...wanted);
+  await using session = await sandbox.session('plan');
+  await session.query(file.setup);
+
+  const before = file.plan === 'buffers' ? await measured(session, file, 1, file.small) : undefined;
+  await seed(session, file, file.small + 1, rows, (done) => {
+    how.progress(`${done} of ${rows} rows of each sort`);
+  });
+  await session.query(`vacuum analyze ${file.table}`);
+  yield { is: 'count', name: 'rows', value: rows };
+  yield { is: 'count', name: 'calls', value: file.warm };
+  if (before !== undefined) {
+    const after = await buffersOf(session, file);
+    for (const [name, few] of before) yield* flat(file, name, few, after.get(name) ?? Infinity);
+  } else {
+    for (const mode of ['auto', 'force_generic_plan']) yield* scans(session, file, mode);
+  }
+};
+
+/** Seeds rows from..to of every sort and measures the calls. */
+async function measured(
+  session: Session,
+  file: PlanFile,
+  from: number,
+  to: number,
+): Promise<Map<string, number>> {
+  await seed(session, file, from, to, () => undefined);
+  await session.query(`vacuum analyze ${file.table}`);
+  return buffersOf(session, file);
+}
+
+async function seed(
+  session: Session,
+  { volume }: PlanFile,
+  from: number,
+  to: number,
+  progress: (done: number) => void,
+): Promise<void> {
+  for (let first = from; first <= to; first += STEP_ROWS) {
+    const last = Math.min(to, first + STEP_ROWS - 1);
+    for (const statement of Object.values(volume)) await session.query(statement, [first, last]);
+    progress(last);
+  }
+}
+
+/** Buffers (hit and read) of each call, after warm calls; each is rolled back. */
+async function buffersOf(session: Session, file: PlanFile): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (const [name, call] of Object.entries(file.calls)) {
+    for (let turn = 0; turn < file.warm; turn++) await undone(session, call);
+    const [row] = await undone<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
+      session,
+      `explain (analyze, buffers, format json) ${call}`,
+    );
+    const plan = row?.['QUERY PLAN'][0]?.Plan ?? {};
+    found.set(name, (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN));
+  }
+  return found;
+}
+
+function* flat(
+  { clause, factor = 1, slack = 0 }: PlanFile,
+  name: string,
+  few: number,
+  many: number,
+): Generator<Observation> {
+  const most = Math.ceil(few * factor) + slack;
+  yield {
+    is: 'measure',
+    name: `${name}: buffers`,
+    value: many,
+    unit: 'buffers',
+    bound: [0, most],
+    uncertainty: 0,
+  };
+  yield {
+    is: 'assertion',
+    name: `${clause}: ${name} touches as many buffers beside the volume as beside few rows`,
+    ok: many <= most,
+    expected: `at most ${most} buffers (${few} beside few rows)`,
+    seen: `${many} buffers`,
+  };
+}
+
+/** Calls each statement so often in one session that its plan is settled, and reads the scan counter. */
+async function* scans(session: Session, file: PlanFile, mode: string): AsyncGenerator<Observation> {
+  await session.query(`set plan_cache_mode = ${mode}`);
+  for (const [name, call] of Object.entries(file.calls)) {
+    await session.query('begin');
+    try {
+      const started = await scanCount(session, file.table);
+      for (let turn = 0; turn < file.warm; turn++) await session.query(call);
+      const scanned = (await scanCount(session, file.table)) - started;
+      yield {
+        is: 'assertion',
+        name: `${file.clause}: ${name}, ${file.warm} calls, plan_cache_mode ${mode}: ${file.table} is never scanned`,
+        ok: scanned === 0,
+        expected: '0 sequential scans',
+        seen: `${scanned} sequential scans`,
+      };
+    } finally {
+      await session.query('rollback');
+    }
+  }
+}
+
+/** Sequential scans of this transaction: nobody else's are in it. */
+async function scanCount(session: Session, table: string): Promise<number> {
+  const [row] = await session.query<{ scans: string }>(
+    `select seq_scan as scans from pg_catalog.pg_stat_xact_all_tables where relid = $1::regclass`,
+    [table],
+  );
+  return Number(row?.scans);
+}
+
+async function undone<Row extends Record<string, unknown>>(
+  session: Session,
+  sql: string,
+): Promise<Row[]> {
+  await session.query('begin');
+  try {
+    return await session.query<Row>(sql);
+  } finally {
+    await session.query('rollback');
+  }
+}
