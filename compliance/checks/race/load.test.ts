@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { readSource } from '../../manifest/source.ts';
 import { scenariosOf, loadInvariants, sourceOf } from './load.ts';
-import { holdsRecipes, recipesOf } from './pairs.ts';
+import { holdsRecipes, loadRecipes } from './pairs.ts';
 import { ROOT } from './testing.ts';
 
 const GOOD = `title: a race
@@ -78,16 +78,19 @@ test.each(mistakes)('%s is said at its place', (_what, find, put, problem) => {
   expect(read).toThrow(problem);
 });
 
-test('every file of selftest/races can be read', async () => {
-  const files = readdirSync(path.join(ROOT, 'selftest/races'));
-  expect(files.length).toBeGreaterThan(8);
-  for (const file of files.map((name) => `selftest/races/${name}`)) {
+test('every file of selftest/races and selftest/explore can be read', async () => {
+  const files = ['selftest/races', 'selftest/explore'].flatMap((folder) =>
+    readdirSync(path.join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  );
+  expect(files.length).toBeGreaterThan(15);
+  for (const file of files) {
     if (file.endsWith('invariants.yaml')) {
       expect((await loadInvariants(file, ROOT)).length).toBeGreaterThan(5);
       continue;
     }
     const source = await sourceOf(file, ROOT);
-    if (holdsRecipes(source)) expect(recipesOf(source).recipes.length).toBeGreaterThan(10);
+    if (holdsRecipes(source))
+      expect((await loadRecipes(source, ROOT)).recipes.length).toBeGreaterThan(10);
     else expect(scenariosOf(source).length).toBeGreaterThan(0);
   }
 });

@@ -9,25 +9,37 @@ import type { Source } from '../../manifest/source.ts';
 import { didYouMean } from '../../manifest/suggest.ts';
 import type { Session } from '../../types.ts';
 import { known } from './known.ts';
-import { parsed, setupStepOf } from './load.ts';
+import { parsed, setupStepOf, sourceOf } from './load.ts';
 import type { Ending, Scenario, SessionPlan, SetupStep } from './scenario.ts';
 import { setupStep } from './schema.ts';
 import { variablesIn, type Variables } from './variables.ts';
 
-const pairsFile = z.strictObject({
+const manner = {
   title: z.string().min(1),
-  clock: z.enum(['real', 'steered']).default('real'),
-  /** How the first of the two ends its transaction; the second commits. */
+  /** How the first of the two ends its transaction; the second commits, or has none either. */
   endings: z.array(z.enum(['commit', 'rollback', 'none'])).default(['commit']),
+  /** The orders to run, as the sessions a and b move; every order where unset. */
+  orders: z
+    .array(z.string().regex(/^[ab]( [ab])*$/, 'an order is written "a b a"'))
+    .min(1)
+    .optional(),
+  cap: z.int().positive().default(1000),
+  preemptions: z.int().nonnegative().optional(),
+  limit_ms: z.int().positive().default(10_000),
+};
+
+const pairsFile = z.strictObject({
+  ...manner,
+  clock: z.enum(['real', 'steered']).default('real'),
   fixtures: z.record(z.string(), z.array(setupStep).min(1)),
   recipes: z.record(
     z.string(),
     z.strictObject({ on: z.array(z.string()).min(1), call: z.string().min(1) }),
   ),
-  cap: z.int().positive().default(1000),
-  preemptions: z.int().nonnegative().optional(),
-  limit_ms: z.int().positive().default(10_000),
 });
+
+/** The fixtures and recipes of another file, run in another manner. */
+const variationFile = z.strictObject({ ...manner, same_as: z.string().min(1) });
 
 type Recipe = { name: string; on: readonly string[]; call: string; at: Scenario['at'] };
 
@@ -37,21 +49,28 @@ export type Recipes = {
   fixtures: ReadonlyMap<string, readonly SetupStep[]>;
   endings: readonly Ending[];
   /** What every scenario of the file has in common. */
-  common: Pick<
-    Scenario,
-    'title' | 'at' | 'clock' | 'variables' | 'cap' | 'preemptions' | 'limitMs'
-  >;
+  common: Omit<Scenario, 'case' | 'setup' | 'sessions' | 'assertions'>;
 };
 
 /** Whether a source holds recipes and not one scenario. */
 export function holdsRecipes({ data }: Source): boolean {
-  return typeof data === 'object' && data !== null && 'recipes' in data;
+  return typeof data === 'object' && data !== null && ('recipes' in data || 'same_as' in data);
+}
+
+/** Follows `same_as` to the file that holds the recipes. @throws KitError 65 */
+export async function loadRecipes(source: Source, root: string): Promise<Recipes> {
+  const { data } = source;
+  if (typeof data !== 'object' || data === null || !('same_as' in data)) return recipesOf(source);
+  const variation = parsed(variationFile, source);
+  const { recipes, fixtures, common } = recipesOf(await sourceOf(variation.same_as, root));
+  const { clock, variables } = common;
+  const own = { ...commonOf(variation, source), clock, variables };
+  return { recipes, fixtures, endings: variation.endings, common: own };
 }
 
 /** @throws KitError 65 with every mistake in the file */
 export function recipesOf(source: Source): Recipes {
   const file = parsed(pairsFile, source);
-  const { title, clock, cap, preemptions, limit_ms: limitMs } = file;
   const variables = unsetVariables(file);
   refuseProblems(recipeProblems(file, source, variables));
   return {
@@ -65,18 +84,26 @@ export function recipesOf(source: Source): Recipes {
         steps.map((step, index) => setupStepOf(step, source, ['fixtures', name, index, 'sql'], {})),
       ]),
     ),
-    common: {
-      title,
-      at: source.at([]),
-      clock,
-      variables,
-      cap,
-      limitMs,
-      ...(preemptions === undefined ? {} : { preemptions }),
-    },
+    common: { ...commonOf(file, source), clock: file.clock, variables },
   };
 }
 
+/** What a file says of the manner in which its pairs are run. */
+function commonOf(
+  { title, orders, cap, preemptions, limit_ms: limitMs }: Manner,
+  source: Source,
+): Omit<Recipes['common'], 'clock' | 'variables'> {
+  return {
+    title,
+    at: source.at([]),
+    cap,
+    limitMs,
+    ...(preemptions === undefined ? {} : { preemptions }),
+    ...(orders === undefined ? {} : { orders: orders.map((order) => order.split(' ')) }),
+  };
+}
+
+type Manner = Pick<PairsFile, keyof typeof manner>;
 type PairsFile = z.infer<typeof pairsFile>;
 
 /** Every variable that some fixture captures, without a value: a call may name it on any fixture. */

@@ -9,9 +9,9 @@ import { known } from './known.ts';
 import { loadInvariants, scenariosOf, sourceOf } from './load.ts';
 import {
   holdsRecipes,
+  loadRecipes,
   pairsOf,
   recipesFor,
-  recipesOf,
   writingFunctions,
   type Recipes,
 } from './pairs.ts';
@@ -40,7 +40,7 @@ export function checkBy(manner: Manner): RunCheck {
     const source = await sourceOf(task.file, run.root);
     const how = { ...run, ...manner, invariants: await loadInvariants(INVARIANTS, run.root) };
     yield* holdsRecipes(source)
-      ? runPairs(recipesOf(source), task, sandbox, how)
+      ? runPairs(await loadRecipes(source, run.root), task, sandbox, how)
       : runScenarios(scenariosOf(source), task, sandbox, how);
   };
 }

@@ -152,8 +152,11 @@ async function settle(
     stage.signal.throwIfAborted();
     clear(flights);
     if (flights.size === 0) return;
-    const waiting = await stage.watch.waiting([...flights.keys()]);
+    const asked = [...flights.keys()];
+    const waiting = await stage.watch.waiting(asked);
     clear(flights);
+    // Whoever ended meanwhile may have let others go: what the server said is out of date.
+    if (flights.size < asked.length) continue;
     for (const [name, { move }] of flights) note(move, waiting.get(name) ?? []);
     const cycle = [...waiting.keys()].filter((name) => inCycle(name, waiting));
     for (const name of cycle) deadlocked.add(name);
