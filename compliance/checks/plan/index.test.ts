@@ -57,6 +57,26 @@ test('without the due index, the promoter and the claim scan the queue', async (
   expect(failed.some((name) => name.includes('fn_job_claim,'))).toBe(true);
 });
 
+test.each([
+  ['job_queue_lease_idx', 'fn_job_lease_reaper,'],
+  ['job_queue_finished_key_idx', 'fn_job_enqueue,'],
+])('without %s, %s scans the queue', async (index, called) => {
+  const failed = await failures('scans', `drop index ${index}`);
+  expect(failed.some((name) => name.includes(called))).toBe(true);
+});
+
+test('an index that is not valid, and a function that nobody calls, are found', async () => {
+  const failed = await failures(
+    'scans',
+    `update pg_catalog.pg_index set indisvalid = false where indexrelid = 'public.job_queue_dead_idx'::regclass;
+     create function public.fn_job_new() returns jsonb language sql as $$ select '{}'::jsonb $$`,
+  );
+  expect(failed).toEqual([
+    'dp3.5: every public function is called',
+    'dp3.5: every index of public.job_queue is valid',
+  ]);
+});
+
 test('as it is, nothing fails', async () => {
   expect(await failures('scans', 'select 1')).toEqual([]);
 });

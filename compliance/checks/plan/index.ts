@@ -5,6 +5,7 @@
  */
 import type { Observation, RunCheck, Session } from '../../types.ts';
 import { readDataFile } from '../data_file.ts';
+import { publicFunctions } from '../property/signature.ts';
 import { type PlanFile, planFile } from './schema.ts';
 
 /** Rows an insert: a statement of its own, so that progress can be told. */
@@ -29,6 +30,7 @@ export const run: RunCheck = async function* (task, sandbox, how) {
     const after = await buffersOf(session, file);
     for (const [name, few] of before) yield* flat(file, name, few, after.get(name) ?? Infinity);
   } else {
+    yield* groundwork(session, file);
     for (const mode of ['auto', 'force_generic_plan']) yield* scans(session, file, mode);
   }
 };
@@ -95,6 +97,34 @@ function* flat(
     ok: many <= most,
     expected: `at most ${most} buffers (${few} beside few rows)`,
     seen: `${many} buffers`,
+  };
+}
+
+/** Nothing is shown of a function that nobody calls, nor by an index that is not whole. */
+async function* groundwork(session: Session, file: PlanFile): AsyncGenerator<Observation> {
+  const called = new Set(Object.keys(file.calls).map((name) => name.split(' ')[0]));
+  const functions = await publicFunctions(session);
+  const uncalled = functions.map(({ name }) => name).filter((name) => !called.has(name));
+  yield {
+    is: 'assertion',
+    name: `${file.clause}: every public function is called`,
+    ok: uncalled.length === 0,
+    ...(uncalled.length > 0 && {
+      expected: 'a call of each',
+      seen: `none of ${uncalled.join(', ')}`,
+    }),
+  };
+  const broken = await session.query<{ name: string }>(
+    `select i.indexrelid::regclass::text as name
+       from pg_catalog.pg_index i
+      where i.indrelid = $1::regclass and not (i.indisvalid and i.indisready and i.indislive)`,
+    [file.table],
+  );
+  yield {
+    is: 'assertion',
+    name: `${file.clause}: every index of ${file.table} is valid`,
+    ok: broken.length === 0,
+    ...(broken.length > 0 && { seen: broken.map(({ name }) => name).join(', ') }),
   };
 }
 
