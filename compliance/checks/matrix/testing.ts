@@ -1,6 +1,17 @@
 /** Ways to break the queue on purpose. Tests only. */
 import type { Sandbox } from '../../types.ts';
 
+export type Red = {
+  fault: string;
+  file: string;
+  clause: string;
+  plant(sandbox: Sandbox): Promise<void>;
+  /** A cell that must break → what must be seen of it. */
+  names: Readonly<Record<string, RegExp>>;
+  /** What every broken cell has in its name: the fault breaks nothing else. */
+  only: RegExp;
+};
+
 type Edit = readonly [find: RegExp, put: string];
 
 /** Rewrites a function of the queue; each edit must find its text. */
