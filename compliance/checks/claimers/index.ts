@@ -2,7 +2,7 @@
  * The check kind `claimers`: worker processes of their own under load and faults, a recorded history,
  * and judges over it. Specs of one file share one run; each names its judges in `params.judges`.
  */
-import type { JudgeName } from '../../history/finding.ts';
+import { judgeNames } from '../../history/finding.ts';
 import { judgeFile } from '../../history/judge_file.ts';
 import type { RunCheck } from '../../types.ts';
 import { runLoad } from './load.ts';
@@ -17,7 +17,6 @@ export const run: RunCheck = async function* (task, sandbox, run) {
   if (cutShort !== undefined)
     yield { is: 'undecidable', name: 'the run was cut short', because: cutShort };
   run.progress('judging');
-  const names = new Set<JudgeName>([...wanted.values()].flat());
-  const { digest, findings } = await judgeFile(history, [...names]);
+  const { digest, findings } = await judgeFile(history, judgeNames);
   for (const [spec, judges] of wanted) yield* assertionsOf(spec, judges, digest, findings);
 };

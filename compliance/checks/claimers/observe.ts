@@ -24,9 +24,11 @@ export function* assertionsOf(
   digest: Digest,
   findings: readonly ShownFinding[],
 ): Generator<Observation> {
+  // What the run contained is the same for every check of it, whichever judge counted it.
   const counts = new Map(Object.entries(countsOf(digest)));
-  for (const finding of findings) {
-    if (!names.includes(finding.judge)) continue;
+  for (const finding of findings)
+    for (const [name, value] of Object.entries(finding.counts)) counts.set(name, value);
+  for (const finding of findings.filter(({ judge }) => names.includes(judge))) {
     for (const [name, value] of Object.entries(finding.counts)) counts.set(name, value);
     yield* shown(id, finding);
   }
