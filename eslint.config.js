@@ -6,7 +6,9 @@ export default tseslint.config(
   {
     files: ['compliance/**/*.ts'],
     extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       '@typescript-eslint/consistent-type-definitions': ['error', 'type'],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
@@ -16,7 +18,11 @@ export default tseslint.config(
   {
     // House rule: the command's edge is one file.
     files: ['compliance/**/*.ts'],
-    ignores: ['compliance/edge.ts', 'compliance/**/*.test.ts', 'compliance/checks/claimers/worker.ts'],
+    ignores: [
+      'compliance/edge.ts',
+      'compliance/**/*.test.ts',
+      'compliance/checks/claimers/worker.ts',
+    ],
     rules: { 'no-console': 'error', 'no-restricted-globals': ['error', 'process'] },
   },
 );
