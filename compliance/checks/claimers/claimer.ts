@@ -109,6 +109,7 @@ async function work(
   const lease = { job: granted.job, token: granted.token };
   const step = jobStep(scenario, desk.seed, worker, turn, index);
   if (step.progress) await hands.call('progress', lease);
+  if (granted.attempts > 1) await desk.pause(scenario.work.redelivered_hold_ms);
   if (step.renew) await hands.call('renew', { ...lease, ttlSeconds });
   if (strike === 'kill_worker' || granted.kind === poisonKind) {
     hands.fault('kill_worker');
@@ -119,8 +120,9 @@ async function work(
     hands.fault(strike);
     report({ is: 'strike', strike, ...lease, ...at });
     desk.signalSelf('SIGSTOP');
-    // Stopped beyond the end of its lease, and not knowing it: a zombie.
-    await hands.call(step.zombie, { ...lease, ttlSeconds });
+    // Stopped beyond the end of its lease, and not knowing it: a zombie that just goes on.
+    await hands.call('renew', { ...lease, ttlSeconds });
+    await hands.call('progress', lease);
   } else if (strike === 'terminate_backend') {
     hands.fault(strike);
     report({ is: 'strike', strike, pid: hands.pid(), ...at });

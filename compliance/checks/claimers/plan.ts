@@ -4,7 +4,7 @@
  * however the jobs fall. Pure.
  */
 import { random, type Random } from '../../history/random.ts';
-import type { LeaseCall, NewJob } from '../../history/calls.ts';
+import type { NewJob } from '../../history/calls.ts';
 // The type alone: a worker process must not load what reads and checks the file.
 import type { Scenario } from './scenario.ts';
 
@@ -32,8 +32,6 @@ export type JobStep = {
   renew: boolean;
   end: 'succeed' | 'fail_transient' | 'fail_permanent';
   repeat: boolean;
-  /** The call with which a zombie speaks again. */
-  zombie: LeaseCall;
 };
 
 /** The kind whose jobs kill their workers. */
@@ -100,7 +98,6 @@ export function jobStep(
     end:
       fate < work.fail_permanent ? 'fail_permanent' : fate < failing ? 'fail_transient' : 'succeed',
     repeat: rnd.chance(work.repeat),
-    zombie: rnd.pick(['succeed', 'renew', 'progress', 'fail_transient', 'fail_permanent']),
   };
 }
 

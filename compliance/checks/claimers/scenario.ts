@@ -54,6 +54,7 @@ const schema = z.strictObject({
     fail_transient: share,
     fail_permanent: share,
     repeat: share.describe('the call that ended the job is made once more'),
+    redelivered_hold_ms: count.describe('a redelivered job is held so long: a zombie may meet it'),
   }),
   faults,
   config: z.record(z.string(), z.string()).describe('settings of the queue for this run'),

@@ -6,6 +6,8 @@ import { holds, lastingSession, until, type Stage } from './stage.ts';
 
 /** How long a stopped worker's lease may take to end, and a server to die and come back. */
 const LIMIT_MS = 30_000;
+/** How long a zombie waits for a successor to meet. */
+const PATIENCE_MS = 6_000;
 
 /** What a worker reports of its own faults. */
 export function takeReport(stage: Stage, member: Member, report: Report): void {
@@ -37,17 +39,23 @@ export function resume({ stopped }: Stage, member: Member): void {
   if (stopped.delete(member)) member.child.kill('SIGCONT');
 }
 
-/** Its lease is over when it was reaped, or has only expired: both happen. */
+/**
+ * It goes on when another worker holds its job, which is when an accepted stale call does most harm;
+ * or when its lease is over and nobody has taken the job in good time.
+ */
 async function resumeLater(
   stage: Stage,
   member: Member,
   job: string,
   token: string,
 ): Promise<void> {
-  const over = `select lease_token is distinct from $2 or leased_until < clock_timestamp() as ok
-                  from public.job_queue where job_id = $1`;
   // A connection of its own: the coordinator's may be busy with a condition of its own.
   const beside = { ...stage, session: lastingSession(stage.sandbox, 'dieu45 strike') };
+  const taken = `select lease_token <> $2 or status in ('succeeded', 'dead_letter') as ok
+                   from public.job_queue where job_id = $1`;
+  const over = `select lease_token is distinct from $2 or leased_until < clock_timestamp() as ok
+                  from public.job_queue where job_id = $1`;
+  await until(stage, PATIENCE_MS, () => holds(beside, taken, [job, token]));
   await until(stage, LIMIT_MS, () => holds(beside, over, [job, token]));
   resume(stage, member);
 }

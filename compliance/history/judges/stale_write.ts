@@ -8,12 +8,13 @@ import type { JobStory, Op } from '../story.ts';
 
 export const staleWrite: HistoryJudge = (digest) => {
   const faults: Fault[] = [];
-  const counts = { accepted: 0, stale_calls: 0 };
+  const counts = { accepted: 0, stale_calls: 0, superseded_calls: 0 };
   for (const story of digest.jobs.values()) {
     const leases = leasesOf(story);
     for (const op of story.calls) {
       if (op.token === null) continue;
       if (op.end === 'fail') counts.stale_calls += 1;
+      if (op.reason === 'lease_token_mismatch') counts.superseded_calls += 1;
       if (op.end !== 'ok' || op.already) continue;
       counts.accepted += 1;
       const stale = staleness(story, leases, op);

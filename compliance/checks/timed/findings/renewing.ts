@@ -39,6 +39,11 @@ function breach(story: JobStory, ttlUs: number): string | undefined {
   const short_ = renewals.find(({ untilUs, fromUs }) => (untilUs ?? 0) < fromUs + ttlUs);
   if (short_ !== undefined)
     return `a renewal of ${name} was accepted and left ${secondsText((short_.untilUs ?? 0) - short_.fromUs)}`;
+  const unkept = renewals.find(({ tx, untilUs }) =>
+    story.changes.some((change) => change.tx === tx && change.untilUs !== untilUs),
+  );
+  if (unkept !== undefined)
+    return `a renewal of ${name} promised an end that the row does not have`;
   const promisedUs = Math.max(0, ...renewals.map(({ untilUs }) => untilUs ?? 0));
   const taken = leasesOf(story)
     .map(({ ended }) => ended)
