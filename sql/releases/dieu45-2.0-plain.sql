@@ -1785,8 +1785,8 @@ declare
 begin
   job_kind := '';
   loop
-    -- The first entry of the next kind is its earliest row. Asked with the time in WHERE, the planner
-    -- may expect a due row anywhere in the table, and scan it.
+    -- The first entry of the next kind is its earliest row. Asked with the time in WHERE, the
+    -- planner may expect a due row anywhere in the table, and scan it.
     select q.job_kind, q.process_after
       into job_kind, v_earliest
       from public.job_queue q
