@@ -11,6 +11,7 @@ export const kinds: Registry = {
   matrix: () => import('../checks/matrix/index.ts'),
   property: () => import('../checks/property/index.ts'),
   race: () => import('../checks/race/index.ts'),
+  explore: () => import('../checks/explore/index.ts'),
   claimers: () => import('../checks/claimers/index.ts'),
   timed: () => import('../checks/timed/index.ts'),
   plan: () => import('../checks/plan/index.ts'),

@@ -9,16 +9,25 @@ import type { Json, Variables } from './variables.ts';
 export const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 /** Gives ids names: those of variables first, then `id1`, `id2`… as they come up. */
-export function nameIds(variables: Variables): (id: string) => string {
+export type Names = {
+  of(id: string): string;
+  /** The name that the id has by now, if it has one; asking gives it none. */
+  sofar(id: string): string | undefined;
+};
+
+export function nameIds(variables: Variables): Names {
   const names = new Map<string, string>();
   for (const [name, value] of Object.entries(variables)) {
     if (typeof value === 'string' && !names.has(value)) names.set(value, name);
   }
   let unnamed = 0;
-  return (id) => {
-    const name = names.get(id) ?? `id${++unnamed}`;
-    names.set(id, name);
-    return name;
+  return {
+    of(id) {
+      const name = names.get(id) ?? `id${++unnamed}`;
+      names.set(id, name);
+      return name;
+    },
+    sofar: (id) => names.get(id),
   };
 }
 

@@ -34,6 +34,16 @@ test('two runs that differ in ids, times and the order of rows come to the same'
   expect(a.state.leases).toEqual([{ name: 'job:job', token: 'id1' }]);
 });
 
+test('rows that differ only in whose they are keep their own new ids, in whatever order they come', () => {
+  const events = [
+    { event: id(3), job: id(1) },
+    { event: id(4), job: id(2) },
+  ];
+  const names = (): ReturnType<typeof nameIds> => nameIds({ one: id(1), two: id(2) });
+  const there = normalise([], { events }, names());
+  expect(normalise([], { events: [...events].reverse() }, names())).toEqual(there);
+});
+
 test('a missing time and another token are differences', () => {
   const a = outcome(id(1), id(2), id(3), id(4), '2026-01-01');
   const b = { ...a, state: { ...a.state, leases: [{ name: 'job:job', token: 'id7' } as Json] } };

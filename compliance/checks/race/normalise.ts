@@ -4,7 +4,7 @@
  */
 import type { Answer } from './answer.ts';
 import { isList } from './answer.ts';
-import { ID } from './naming.ts';
+import { ID, type Names } from './naming.ts';
 import type { State } from './stage.ts';
 import type { Json } from './variables.ts';
 
@@ -17,11 +17,13 @@ const TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d(?::?\d\d)?|
 export function normalise(
   answers: readonly (readonly [step: string, Answer])[],
   state: State,
-  nameOf: (id: string) => string,
+  names: Names,
 ): Outcome {
-  const name = (text: string): string => text.replaceAll(ID, (id) => nameOf(id));
+  const name = (text: string): string => text.replaceAll(ID, (id) => names.of(id));
+  // What has a name already tells rows apart; what has none yet is the same in every row.
+  const blind = (text: string): string => text.replaceAll(ID, (id) => names.sofar(id) ?? 'id');
   const seen = answers.map(([step, answer]) => [step, map(comparable(answer), name)] as const);
-  return { answers: Object.fromEntries(seen), state: normaliseState(state, name) };
+  return { answers: Object.fromEntries(seen), state: normaliseState(state, name, blind) };
 }
 
 function comparable(answer: Answer): Json {
@@ -36,8 +38,11 @@ function comparable(answer: Answer): Json {
 }
 
 /** Rows have no order of their own: they are sorted by what is the same in every run. */
-function normaliseState(state: State, name: (text: string) => string): State {
-  const blind = (text: string): string => text.replaceAll(ID, 'id');
+function normaliseState(
+  state: State,
+  name: (text: string) => string,
+  blind: (text: string) => string,
+): State {
   return Object.fromEntries(
     Object.entries(state).map(([table, rows]) => {
       const keyed = rows.map((row) => ({ row, key: JSON.stringify(map(row, blind)) }));
