@@ -136,9 +136,10 @@ test('the map of ARCHITECTURE.md names every folder that is there', () => {
 });
 
 test('nothing speaks of a machine, and nothing is put off', () => {
+  // The redactor is tested on invented homes.
   const files = [
     ...sources,
-    ...typescript,
+    ...typescript.filter((file) => file !== 'compliance/evidence/redact.test.ts'),
     ...filesBelow('selftest', ''),
     ...filesBelow('scripts', ''),
   ];
