@@ -64,8 +64,11 @@ test('every suite that the manifest names is there, and no suite is left out', (
   expect([...new Set(specs.map(({ file }) => file))].sort()).toEqual(files.sort());
 });
 
-/** Runs the release's own scripts, which open and commit transactions, in a database of its own. */
-const COMMITS = new Set([`${FOLDER}/uninstall.sql`]);
+/**
+ * Suites that need transactions of their own: one runs the release's own scripts, which open and commit
+ * them; one asks whether a transaction of a caller's got an id, which pgTAP's own writes would give it.
+ */
+const COMMITS = new Set([`${FOLDER}/uninstall.sql`, `${FOLDER}/dry_run.sql`]);
 
 test('each suite is one transaction with a real plan, ended by a rollback', async () => {
   for (const file of files.filter((name) => !COMMITS.has(name))) {
