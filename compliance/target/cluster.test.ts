@@ -20,7 +20,7 @@ import { build } from 'vite';
 import { openCluster, type Cluster } from './cluster.ts';
 import { copyPrograms } from './programs.ts';
 import {
-  NATIVE,
+  nativeFolder,
   options,
   processesIn,
   remains,
@@ -181,7 +181,7 @@ describe.concurrent('a throwaway cluster', () => {
   test('runs from a package whose links npm did not make, in a home that others cannot read', async () => {
     const home = await mkdtemp(join(open, 'home-'));
     const native = join(home, 'native');
-    await cp(NATIVE, native, { recursive: true, verbatimSymlinks: true });
+    await cp(nativeFolder(), native, { recursive: true, verbatimSymlinks: true });
     await dropLinks(native);
     spawnSync('chmod', ['-R', 'go-rwx', home]);
     const before = await listing(native);
@@ -194,7 +194,7 @@ describe.concurrent('a throwaway cluster', () => {
 
   test('runs an installation of the machine where it is, in a folder with an odd name', async () => {
     const installed = join(open, 'installed');
-    await copyPrograms(NATIVE, installed, undefined);
+    await copyPrograms(nativeFolder(), installed, undefined);
     const bin = join(installed, 'bin');
     const tmpDir = join(open, `đ 'ô ,`);
     await mkdir(tmpDir);
@@ -232,7 +232,7 @@ describe('when the kit is killed', () => {
     });
     bundle = join(open, 'bundle/child.mjs');
     native = join(open, 'native');
-    await copyPrograms(NATIVE, native, undefined);
+    await copyPrograms(nativeFolder(), native, undefined);
   });
 
   test.concurrent.each([
