@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
@@ -13,6 +14,7 @@ import type { Env } from './fetch.ts';
 import { hasName, probe, serverIdentity, type Identity } from './identity.ts';
 import { startKeeper, type Keeper } from './keeper.ts';
 import { killServer } from './kill.ts';
+import { memoryFolder } from './memory.ts';
 import { candidateFolders } from './places.ts';
 import { copyPrograms } from './programs.ts';
 import { settingsText } from './settings.ts';
@@ -121,7 +123,10 @@ async function openKeeper(
   };
   const name = `d45-${randomBytes(5).toString('hex')}`;
   let refused: unknown;
-  for (const folder of candidateFolders(options.tmpDir, name)) {
+  // Who names a folder for temporary files gets that one.
+  const named = options.env.TMPDIR !== undefined || options.tmpDir !== tmpdir();
+  const memory = named ? undefined : await memoryFolder();
+  for (const folder of candidateFolders(options.tmpDir, name, memory)) {
     try {
       return await startKeeper(folder, identity, env);
     } catch (error) {

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { candidateFolders } from './places.ts';
 
+test('memory comes first', () => {
+  expect(candidateFolders('/tmp', 'x', '/dev/shm')).toEqual(['/dev/shm/x', '/tmp/x']);
+});
+
 test.each([
   ['/tmp', ['/tmp/x']],
   ['/var/tmp', ['/var/tmp/x', '/tmp/x']],

@@ -7,11 +7,11 @@ const MAX_FOLDER_BYTES = 103 - '/.s.PGSQL.5432'.length;
 const BREAKS_INITDB = /["$`\\\n]/;
 
 /**
- * The folders to try, in order: in the folder for temporary files when PostgreSQL can live under its
- * name, then in `/tmp`.
+ * The folders to try, in order: in memory where that is given, in the folder for temporary files when
+ * PostgreSQL can live under its name, then in `/tmp`.
  */
-export function candidateFolders(tmpDir: string, name: string): string[] {
-  return [...new Set([tmpDir, '/tmp'])]
+export function candidateFolders(tmpDir: string, name: string, memory?: string): string[] {
+  return [...new Set([...(memory === undefined ? [] : [memory]), tmpDir, '/tmp'])]
     .map((place) => join(place, name))
     .filter(
       (folder) => Buffer.byteLength(folder) <= MAX_FOLDER_BYTES && !BREAKS_INITDB.test(folder),
