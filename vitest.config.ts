@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -6,5 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',
+    // Many tests mostly wait, for a lease to end or a server to start: even two cores do two at a time.
+    maxWorkers: Math.max(2, availableParallelism()),
   },
 });
