@@ -13,6 +13,9 @@ const rows = z
   .positive()
   .optional()
   .describe('Rows of each sort, where a check asks for more than its file does.');
+const proves = z
+  .enum(['buffers', 'scans'])
+  .describe('That buffers of calls are flat, or that the hot table is never scanned.');
 const judges = z
   .array(z.enum(judgeNames))
   .min(1)
@@ -32,5 +35,5 @@ export const paramsOf: Readonly<Record<Kind, z.ZodObject>> = {
   timed: z.strictObject({ run, judges: judges.optional(), shows: shows.optional() }),
   matrix: z.strictObject({ run }),
   property: z.strictObject({ run }),
-  plan: z.strictObject({ run, rows }),
+  plan: z.strictObject({ run, rows, proves }),
 };

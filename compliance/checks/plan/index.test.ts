@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { installSubstrate } from '../../substrate/index.ts';
 import { openTarget } from '../../target/index.ts';
 import type { Observation, Server, Task } from '../../types.ts';
+import { spec } from '../testing.ts';
 import { run } from './index.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -25,16 +26,21 @@ afterAll(async () => {
 });
 
 /** Runs a plan file on fewer rows, with a fault planted; the names of what failed. */
-async function failures(name: string, fault: string): Promise<string[]> {
-  const text = await readFile(join(root, `selftest/plan/${name}.yaml`), 'utf8');
-  const file = join(folder, `${name}.yaml`);
+async function failures(proves: 'buffers' | 'scans', fault: string): Promise<string[]> {
+  const text = await readFile(join(root, 'selftest/plan/cost.yaml'), 'utf8');
+  const file = join(folder, 'cost.yaml');
   await writeFile(file, stringify({ ...(parse(text) as object), rows: 4000, small: 200 }));
   await using sandbox = await server.sandbox('plan');
   await sandbox.plant(fault);
   const seen: Observation[] = [];
-  const task: Task = { kind: 'plan', file, specs: [] };
+  const task: Task = {
+    kind: 'plan',
+    file,
+    specs: [{ ...spec('plan', file, 'dp3.5'), params: { proves } }],
+  };
   const given = {
     seed: 1,
+    exhaustive: true,
     signal: new AbortController().signal,
     root,
     scratch: folder,
@@ -46,7 +52,7 @@ async function failures(name: string, fault: string): Promise<string[]> {
 }
 
 test('without the claim index, claims cost what the volume costs', async () => {
-  expect(await failures('claim-buffers', 'drop index job_queue_claim_idx')).toContain(
+  expect(await failures('buffers', 'drop index job_queue_claim_idx')).toContain(
     'dp3.5: a claim of one kind touches as many buffers beside the volume as beside few rows',
   );
 });

@@ -14,35 +14,43 @@ const STEP_ROWS = 50_000;
 /** @throws KitError 65 for mistakes in the file. */
 export const run: RunCheck = async function* (task, sandbox, how) {
   const { data: file } = await readDataFile(planFile, task.file, how.root);
-  const wanted = task.specs.map(({ params }) => Number(params.rows ?? 0));
-  const rows = Math.max(file.rows, ...wanted);
+  const proving = (what: 'buffers' | 'scans') =>
+    task.specs.filter(({ params }) => params.proves === what);
+  const rows = Math.max(file.rows, ...task.specs.map(({ params }) => Number(params.rows ?? 0)));
+  const flat = proving('buffers').length > 0;
   await using session = await sandbox.session('plan');
   await session.query(file.setup);
 
-  const before = file.plan === 'buffers' ? await measured(session, file, 1, file.small) : undefined;
-  await seed(session, file, file.small + 1, rows, (done) => {
+  const before = flat ? await measured(session, file, file.small) : undefined;
+  await seed(session, file, flat ? file.small + 1 : 1, rows, (done) => {
     how.progress(`${done} of ${rows} rows of each sort`);
   });
   await session.query(`vacuum analyze ${file.table}`);
-  yield { is: 'count', name: 'rows', value: rows };
+  yield { is: 'count', name: 'rows', value: rows * Object.keys(file.volume).length };
   yield { is: 'count', name: 'calls', value: file.warm };
+  // The buffers first: what the scans work on stays.
   if (before !== undefined) {
     const after = await buffersOf(session, file);
-    for (const [name, few] of before) yield* flat(file, name, few, after.get(name) ?? Infinity);
-  } else {
-    yield* groundwork(session, file);
-    for (const mode of ['auto', 'force_generic_plan']) yield* scans(session, file, mode);
+    for (const { id } of proving('buffers'))
+      for (const [name, few] of before)
+        for (const one of flatness(file, name, few, after.get(name) ?? Infinity))
+          yield { ...one, check: id };
+  }
+  for (const { id } of proving('scans')) {
+    await session.query(file.scans.setup);
+    for await (const one of groundwork(session, file)) yield { ...one, check: id };
+    for (const mode of ['auto', 'force_generic_plan'])
+      for await (const one of scans(session, file, mode)) yield { ...one, check: id };
   }
 };
 
-/** Seeds rows from..to of every sort and measures the calls. */
+/** Seeds few rows of every sort and measures the calls. */
 async function measured(
   session: Session,
   file: PlanFile,
-  from: number,
-  to: number,
+  few: number,
 ): Promise<Map<string, number>> {
-  await seed(session, file, from, to, () => undefined);
+  await seed(session, file, 1, few, () => undefined);
   await session.query(`vacuum analyze ${file.table}`);
   return buffersOf(session, file);
 }
@@ -64,7 +72,7 @@ async function seed(
 /** Buffers (hit and read) of each call, after warm calls; each is rolled back. */
 async function buffersOf(session: Session, file: PlanFile): Promise<Map<string, number>> {
   const found = new Map<string, number>();
-  for (const [name, call] of Object.entries(file.calls)) {
+  for (const [name, call] of Object.entries(file.buffers.calls)) {
     for (let turn = 0; turn < file.warm; turn++) await undone(session, call);
     const [row] = await undone<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
       session,
@@ -76,8 +84,8 @@ async function buffersOf(session: Session, file: PlanFile): Promise<Map<string, 
   return found;
 }
 
-function* flat(
-  { clause, factor = 1, slack = 0 }: PlanFile,
+function* flatness(
+  { clause, buffers: { factor, slack } }: PlanFile,
   name: string,
   few: number,
   many: number,
@@ -102,7 +110,7 @@ function* flat(
 
 /** Nothing is shown of a function that nobody calls, nor by an index that is not whole. */
 async function* groundwork(session: Session, file: PlanFile): AsyncGenerator<Observation> {
-  const called = new Set(Object.keys(file.calls).map((name) => name.split(' ')[0]));
+  const called = new Set(Object.keys(file.scans.calls).map((name) => name.split(' ')[0]));
   const functions = await publicFunctions(session);
   const uncalled = functions.map(({ name }) => name).filter((name) => !called.has(name));
   yield {
@@ -131,7 +139,7 @@ async function* groundwork(session: Session, file: PlanFile): AsyncGenerator<Obs
 /** Calls each statement so often in one session that its plan is settled, and reads the scan counter. */
 async function* scans(session: Session, file: PlanFile, mode: string): AsyncGenerator<Observation> {
   await session.query(`set plan_cache_mode = ${mode}`);
-  for (const [name, call] of Object.entries(file.calls)) {
+  for (const [name, call] of Object.entries(file.scans.calls)) {
     await session.query('begin');
     try {
       const started = await scanCount(session, file.table);
