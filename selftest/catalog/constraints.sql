@@ -13,7 +13,7 @@ with expected(relation, about, words) as (
            'last_error_at', 'finished_at']),
     ('job_queue', 'attempts from 0', array['attempts', '>= 0']),
     ('job_queue', 'kinds and reserved kinds',
-     array['job_kind', '^[a-z][a-z0-9_]{0,62}$', '''default''', '''lease_reaper''']),
+     array['job_kind', '^[a-z][a-z0-9_]*$', '63', '''default''', '''lease_reaper''']),
     ('job_queue', 'naming texts',
      array['event_domain', 'executor', 'idempotency_key', 'lease_name', 'lease_holder', '200']),
     ('job_queue', 'a payload that is an object', array['jsonb_typeof(payload)', '''object''']),
@@ -26,7 +26,7 @@ with expected(relation, about, words) as (
     ('job_dead_letter', 'finite timestamps',
      array['isfinite(', 'first_failed_at', 'last_failed_at', 'resolved_at', 'triaged_at']),
     ('job_executor', 'naming texts', array['executor', '200']),
-    ('job_executor', 'kinds', array['job_kind', '^[a-z][a-z0-9_]{0,62}$'])
+    ('job_executor', 'kinds', array['job_kind', '^[a-z][a-z0-9_]*$', '63'])
 )
 select e.relation, e.about, c.conname as constraint, c.convalidated as validated
   from expected e

@@ -15,8 +15,9 @@ begin
     from dot_queue.config_catalogue k
     join dot_queue.host_config c on c.key = any (array[p_key, left(p_key, -7) || p_job_kind])
    where k.key = p_key
-     and dot_queue.config_value_problem(k.value_type, k.min_value, k.max_value, k.choices, c.value)
-           is null
+     and (c.value = k.default_value
+          or dot_queue.config_value_problem(k.value_type, k.min_value, k.max_value, k.choices,
+                                            c.value) is null)
    order by c.key = p_key
    limit 1;
   if not found then
