@@ -27,6 +27,7 @@ export type Crew = AsyncDisposable & {
   hire: (name: string, job: Job) => Member;
   /** All that were ever hired, dead ones included, oldest first. */
   members: () => readonly Member[];
+  /** Tells everybody, and whoever is hired later as well. */
   tell: (command: Command) => void;
 };
 
@@ -46,6 +47,7 @@ export function openCrew(of: CrewOf): Crew {
   const script = workerScript();
   const members: Member[] = [];
   const incarnations = new Map<string, number>();
+  const told: Command[] = [];
 
   const hire = (name: string, job: Job): Member => {
     const incarnation = (incarnations.get(name) ?? 0) + 1;
@@ -77,7 +79,7 @@ export function openCrew(of: CrewOf): Crew {
     ready.catch(() => undefined);
     const { url, seed, originNs } = of;
     const order: Order = { proc, url, file, originNs: originNs.toString(), seed, job };
-    child.stdin.write(`${JSON.stringify(order)}\n`);
+    child.stdin.write([JSON.stringify(order), ...told, ''].join('\n'));
     members.push(member);
     return member;
   };
@@ -86,6 +88,7 @@ export function openCrew(of: CrewOf): Crew {
     hire,
     members: () => members,
     tell: (command) => {
+      told.push(command);
       for (const { child } of members) if (isAlive(child)) child.stdin?.write(`${command}\n`);
     },
     [Symbol.asyncDispose]: async () => {

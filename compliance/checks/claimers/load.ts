@@ -100,13 +100,16 @@ async function perform(stage: Stage, scenario: Scenario): Promise<string | undef
   const workers = Array.from({ length: claimers }, (_, worker) =>
     crew.hire(`w${worker}`, { is: 'claim', scenario, worker, turn: 0, struck: 0 }),
   );
-  await Promise.all(workers.map(({ ready }) => ready));
-  mark(stage, 'load');
-  for (let producer = 0; producer < producers; producer += 1)
+  const suppliers = Array.from({ length: producers }, (_, producer) =>
     crew.hire(`p${producer}`, {
       is: 'produce',
       steps: enqueueSteps(scenario, stage.run.seed, producer),
-    });
+    }),
+  );
+  await Promise.all([...workers, ...suppliers].map(({ ready }) => ready));
+  mark(stage, 'load');
+  // At once, or their calls with one key would not meet.
+  crew.tell('go');
   const killing = killServer(stage, scenario);
   const loaded = await until(stage, limits.load_ms, () => isLoaded(stage, scenario));
   await killing;

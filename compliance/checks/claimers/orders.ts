@@ -35,8 +35,11 @@ export type Job =
     }
   | { is: 'timed'; role: TimedRole };
 
-/** Later lines on standard input. `calm`: no more faults, finish what there is. `stop`: end. */
-export type Command = 'calm' | 'stop';
+/**
+ * Later lines on standard input. `go`: producers begin, all at once. `calm`: no more faults, finish
+ * what there is. `stop`: end.
+ */
+export type Command = 'go' | 'calm' | 'stop';
 
 /** Lines on a worker's standard output. */
 export type Report =

@@ -2,11 +2,12 @@
 import type { Job } from './orders.ts';
 import type { Desk } from './worker_parts.ts';
 
-/** Enqueues everything, then reports that it is done. */
+/** Waits for the word to go, enqueues everything, then reports that it is done. */
 export async function producer(
   desk: Desk,
   { steps }: Extract<Job, { is: 'produce' }>,
 ): Promise<void> {
+  await desk.begun;
   for (const step of steps) {
     if (desk.isStopped()) return;
     // The client's clock only sets a time to come; what is judged is read from the server's.

@@ -62,7 +62,14 @@ async function loaded(
   try {
     for (const plant of plants) await plant(sandbox);
     const signal = new AbortController().signal;
-    const how = { seed: 1, signal, root: ROOT, scratch, progress: () => undefined };
+    const how = {
+      seed: 1,
+      exhaustive: true,
+      signal,
+      root: ROOT,
+      scratch,
+      progress: () => undefined,
+    };
     const { history } = await runLoad({ ...small, ...more }, sandbox, how);
     const { findings } = await judgeFile(history);
     return new Map(findings.map(({ judge, faults }) => [judge, faults]));

@@ -2,6 +2,7 @@
  * A worker process. Its order is the first line of its standard input; it ends when that is closed,
  * so that no worker outlives its coordinator. Run as plain node from the built folder.
  */
+import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,7 +15,7 @@ import { producer } from './producer.ts';
 import { sweeper } from './sweeper.ts';
 import type { Desk } from './worker_parts.ts';
 
-const state = { calm: false, stop: new AbortController() };
+const state = { calm: false, going: new AbortController(), stop: new AbortController() };
 const roles: Readonly<Record<Job['is'], string>> = {
   claim: 'dot_executor',
   produce: 'dot_producer',
@@ -32,6 +33,9 @@ lines.on('close', () => {
 });
 
 function obey(command: Command): void {
+  // Whoever is told to finish or to end need not wait for the beginning any more.
+  state.going.abort();
+  if (command === 'go') return;
   state.calm = true;
   if (command === 'stop') state.stop.abort();
 }
@@ -52,6 +56,7 @@ async function run({ proc, url, file, originNs, seed, job }: Order): Promise<voi
   const desk: Desk = {
     hands,
     seed,
+    begun: begun(state.going.signal),
     isCalm: () => state.calm,
     isStopped: () => state.stop.signal.aborted,
     report,
@@ -63,6 +68,11 @@ async function run({ proc, url, file, originNs, seed, job }: Order): Promise<voi
   await hands.close();
   lines.close();
   process.stdin.destroy();
+}
+
+/** Resolves when the signal is given. */
+async function begun(going: AbortSignal): Promise<void> {
+  if (!going.aborted) await once(going, 'abort');
 }
 
 function work(desk: Desk, job: Job): Promise<void> {

@@ -5,6 +5,8 @@ import type { Report } from './orders.ts';
 export type Desk = {
   hands: Hands;
   seed: number;
+  /** Resolves when everybody is told to go. */
+  begun: Promise<void>;
   /** No more faults: finish what there is. */
   isCalm: () => boolean;
   isStopped: () => boolean;

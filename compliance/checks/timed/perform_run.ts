@@ -37,6 +37,7 @@ async function perform(stage: Stage, scenario: TimedScenario): Promise<string | 
     cut: false,
   }));
   crew.hire('producer', { is: 'produce', steps });
+  crew.tell('go');
   if (reaper !== null)
     crew.hire('reaper', {
       is: 'sweep',
