@@ -92,6 +92,8 @@ export type Profile = {
   kinds?: readonly Kind[];
   /** A planned check counts against the profile (release) or is merely skipped (ci). */
   requirePlanned: boolean;
+  /** Checks take whole what their files sample. */
+  exhaustive: boolean;
 };
 
 /**
@@ -157,6 +159,8 @@ export type ClauseResult = { clause: Clause; status: ClauseStatus; checks: reado
 /** What a running check is given besides its sandbox. */
 export type Run = {
   seed: number;
+  /** Whatever a check's file samples is taken whole, with ten times the random cases. */
+  exhaustive: boolean;
   signal: AbortSignal;
   /** Project root: `task.file` is relative to it. */
   root: string;

@@ -53,7 +53,7 @@ export async function told(
   const task = { kind: specs[0].kind, file: specs[0].file, specs };
   const signal = new AbortController().signal;
   try {
-    const how = { seed: 1, signal, root, scratch, progress: () => undefined };
+    const how = { seed: 1, exhaustive: true, signal, root, scratch, progress: () => undefined };
     for await (const one of run(task, sandbox, how)) seen.push(one);
     return { seen, threw: undefined };
   } catch (threw) {

@@ -100,6 +100,7 @@ export async function judgeAll(options: GateOptions, io: Io): Promise<Report> {
       kinds,
       release: options.release ?? manifest.document.release,
       seed,
+      exhaustive: profile.exhaustive,
       jobs,
       signal: io.signal,
       onEvent: reporters.onEvent,

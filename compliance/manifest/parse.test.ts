@@ -50,9 +50,9 @@ test('a manifest without a mistake is read, with its places and defaults', () =>
     planned: 'the rule is not written yet',
   });
   expect(manifest.profiles).toEqual({
-    ci: { without: ['s8.3.killed-worker-is-reaped'], requirePlanned: false },
-    release: { without: [], requirePlanned: true },
-    'post-migrate': { without: [], kinds: ['catalog'], requirePlanned: false },
+    ci: { without: ['s8.3.killed-worker-is-reaped'], requirePlanned: false, exhaustive: false },
+    release: { without: [], requirePlanned: true, exhaustive: true },
+    'post-migrate': { without: [], kinds: ['catalog'], requirePlanned: false, exhaustive: false },
   });
   expect(manifest.selfTest).toEqual({
     defines_lease: { provenBy: ['s8.3'], at: { file: 'm.yaml', line: 9, col: 3 } },

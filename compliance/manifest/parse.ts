@@ -57,6 +57,7 @@ function build(data: ManifestData, source: Source, { path, root }: Place): Manif
         {
           without: expand(value.without ?? [], data),
           requirePlanned: value.require_planned,
+          exhaustive: value.exhaustive,
           ...optional({ kinds: value.kinds }),
         },
       ]),

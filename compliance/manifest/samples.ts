@@ -17,6 +17,7 @@ profiles:
     require_planned: false
   release:
     require_planned: true
+    exhaustive: true
   post-migrate:
     kinds: [catalog]
     require_planned: false

@@ -196,6 +196,10 @@ const profileSchema = z.strictObject({
   without: listOf(anyId).optional().describe('What this profile leaves out.'),
   kinds: listOf(kindSchema).min(1).optional().describe('Only these kinds; all where not given.'),
   require_planned: z.boolean().describe('A planned check counts against the profile.'),
+  exhaustive: z
+    .boolean()
+    .default(false)
+    .describe('Takes whole what check files sample, and ten times as many random cases.'),
 });
 
 export const manifestSchema = z.strictObject({
@@ -214,7 +218,7 @@ export const manifestSchema = z.strictObject({
   profiles: z.strictObject({
     ci: profileSchema,
     // What the Council signs leaves nothing out.
-    release: z.strictObject({ require_planned: z.literal(true) }),
+    release: z.strictObject({ require_planned: z.literal(true), exhaustive: z.literal(true) }),
     'post-migrate': profileSchema,
   }),
   clauses: z.array(clauseSchema).min(1),

@@ -30,6 +30,7 @@ function bench(run: RunCheck, wanted: Partial<Execution> = {}) {
     },
     root: '/p',
     seed: 7,
+    exhaustive: false,
     limitMs: 10_000,
     graceMs: 20,
     signal: new AbortController().signal,

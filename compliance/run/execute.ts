@@ -16,6 +16,7 @@ export type Execution = {
   sandbox(): Promise<Sandbox>;
   root: string;
   seed: number;
+  exhaustive: boolean;
   limitMs: number;
   /** How long a check may take to end by itself once it was told to stop. */
   graceMs: number;
@@ -69,6 +70,7 @@ async function observeInTime(
   const signal = AbortSignal.any([how.signal, limit.signal]);
   const observations = how.run(task, sandbox, {
     seed: how.seed,
+    exhaustive: how.exhaustive,
     signal,
     root: how.root,
     scratch,

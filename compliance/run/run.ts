@@ -37,6 +37,8 @@ export type RunRequest = {
   /** The release under test, `2.0`: which checks apply. */
   release: string;
   seed: number;
+  /** Samples are taken whole. */
+  exhaustive: boolean;
   jobs: number;
   /** How long a check may take to end by itself once it was told to stop. */
   graceMs?: number;
@@ -135,6 +137,7 @@ async function runTask(
       sandbox: () => server.sandbox(request.template),
       root: request.root,
       seed: request.seed,
+      exhaustive: request.exhaustive,
       limitMs: limitOf(task),
       graceMs: request.graceMs ?? 2_000,
       signal,

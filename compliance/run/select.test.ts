@@ -10,14 +10,17 @@ const manifest: Manifest = {
   root: '/p',
   document: { id: 'dieu-45', version: '1.0', release: '2.0', sources: [] },
   selfTest: {},
-  profiles: { ci: { without: ['s8.3.long'], requirePlanned: false }, release: ci },
+  profiles: {
+    ci: { without: ['s8.3.long'], requirePlanned: false, exhaustive: false },
+    release: ci,
+  },
   clauses: [
     aClause(),
     aClause({ id: 's8.3', label: '§8.3', checks: [long, short] }),
     aClause({ id: 's9', modes: ['validate'], checks: [aCheck({ id: 's9.live', clause: 's9' })] }),
   ],
 };
-const all: Profile = { without: [], requirePlanned: true };
+const all: Profile = { without: [], requirePlanned: true, exhaustive: true };
 const idsOf = (profile: Profile, only: readonly string[] = []) =>
   select(manifest, profile, only).map(({ clause, specs, leftOut }) => [
     clause.id,

@@ -11,8 +11,8 @@ import type {
 
 const at = { file: 'selftest/dieu45.yaml', line: 1, col: 1 };
 
-export const ci: Profile = { without: [], requirePlanned: false };
-export const release: Profile = { without: [], requirePlanned: true };
+export const ci: Profile = { without: [], requirePlanned: false, exhaustive: false };
+export const release: Profile = { without: [], requirePlanned: true, exhaustive: true };
 
 /** A check of clause `s1` that expects one assertion. */
 export function aCheck(wanted: Partial<CheckSpec> = {}): CheckSpec {

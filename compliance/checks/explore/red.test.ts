@@ -37,7 +37,13 @@ async function explored(
   const invariants = withInvariants ? await loadInvariants(INVARIANTS, ROOT) : [];
   const signal = new AbortController().signal;
   return observations(
-    await rehearse(theatre, one, { seed: 1, signal, invariants, show: sideBySide }),
+    await rehearse(theatre, one, {
+      seed: 1,
+      exhaustive: true,
+      signal,
+      invariants,
+      show: sideBySide,
+    }),
   );
 }
 

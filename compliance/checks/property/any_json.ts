@@ -106,8 +106,7 @@ export async function* anyJson({
         hostile,
         random: random.map((text) => textLiteral(text)),
         runs: data.runs,
-        seed: run.seed,
-        signal: run.signal,
+        run,
       },
       (json) => judged(call, json, { session, before, answers }),
     );

@@ -48,10 +48,10 @@ export async function* anySession({
   const found = await search(
     {
       hostile: planner.map((one) => [one]),
+      sample: data.sample,
       random: fc.subarray([...named, ...planner]).map((some) => [...new Map(some)]),
       runs: named.length === 0 ? 0 : data.runs,
-      seed: run.seed,
-      signal: run.signal,
+      run,
     },
     async (settings) => {
       const differs = difference(calm, await lifeWith(settings, session, data));

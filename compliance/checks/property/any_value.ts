@@ -51,10 +51,10 @@ export async function* anyValue({
     const found = await search(
       {
         hostile: oneByOne(fn, data),
+        sample: data.sample && data.sample * fn.args.length,
         random: fc.tuple(...fn.args.map((arg) => anyOf(arg, data))),
         runs: fn.args.length === 0 ? 1 : data.runs,
-        seed: run.seed,
-        signal: run.signal,
+        run,
       },
       judge,
     );

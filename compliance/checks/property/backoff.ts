@@ -42,8 +42,7 @@ export async function* backoff({
       hostile: data.first.flatMap((one) => vias.map((via) => ({ ...one, via, attempts: [] }))),
       random: anyCase(data),
       runs: data.runs,
-      seed: run.seed,
-      signal: run.signal,
+      run,
     },
     (one) =>
       undone(session, async () => {

@@ -42,14 +42,14 @@ export async function* config({
   const found = await search(
     {
       hostile: keys.flatMap((key) => writesOf(key, keys, data)),
+      sample: data.sample,
       random: fc.record({
         key: fc.constantFrom(...keys),
         change: anyText.map((value): Change => ({ is: 'set', value, bad: false })),
         byHand: fc.boolean(),
       }),
       runs: data.runs,
-      seed: run.seed,
-      signal: run.signal,
+      run,
     },
     (write) => judgeWrite(session, write),
   );

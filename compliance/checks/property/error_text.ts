@@ -51,8 +51,7 @@ export async function* errorText({
       ),
       random: fc.record({ path: fc.constantFrom(...paths), code: text, message: text }),
       runs: data.runs,
-      seed: run.seed,
-      signal: run.signal,
+      run,
     },
     (one) => undone(session, () => judged(session, one)),
   );

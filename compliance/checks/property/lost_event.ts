@@ -67,8 +67,7 @@ export async function* lostEvent({
         jobs: fc.array(job, { minLength: 1, maxLength: data.jobs }),
       }),
       runs: data.runs,
-      seed: run.seed,
-      signal: run.signal,
+      run,
     },
     (value) => undone(session, () => judged(session, value)),
   );

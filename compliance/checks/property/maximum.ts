@@ -47,8 +47,7 @@ export async function* maximum({
         maximum: fc.integer({ min: 1, max: data.attempts + 1 }),
       }),
       runs: data.runs,
-      seed: run.seed,
-      signal: run.signal,
+      run,
     },
     (one) => undone(session, () => judged(session, one)),
   );

@@ -43,6 +43,7 @@ export async function* poison({
         hostile: data.first.flatMap((one) =>
           written[work].map((table) => ({ ...one, work, table })),
         ),
+        sample: data.sample,
         random: fc.record({
           work: fc.constant(work),
           table: fc.constantFrom(...written[work]),
@@ -51,8 +52,7 @@ export async function* poison({
           kinds: fc.integer({ min: 1, max: 3 }),
         }),
         runs: data.runs,
-        seed: run.seed,
-        signal: run.signal,
+        run,
       },
       (one) => undone(session, () => judged(session, one)),
     );

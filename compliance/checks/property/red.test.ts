@@ -59,10 +59,13 @@ test('a queue that is not there is a finding, not a breakage', async () => {
 });
 
 async function observe(file: string, sandbox: Sandbox, all?: true): Promise<Observation[]> {
-  const { data } = await readDataFile(propertyFile, file, ROOT);
+  const { data: read } = await readDataFile(propertyFile, file, ROOT);
+  // No sample: which values are drawn must not decide whether a fault is seen.
+  const data = { ...read, sample: undefined };
   const specs = ['s8.5', 'd35'].map((clause) => spec('property', file, clause));
   const run = {
     seed: 1,
+    exhaustive: false,
     signal: new AbortController().signal,
     root: ROOT,
     scratch: tmpdir(),

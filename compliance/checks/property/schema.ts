@@ -7,12 +7,18 @@ const statements = z
   .array(sql)
   .describe('Statements that build the world: they call the queue, or plant something in it.');
 const runs = z.int().positive().describe('Random cases, after the hostile ones.');
+const sample = z
+  .int()
+  .positive()
+  .optional()
+  .describe('How many of the hostile cases are enough for a profile that is not exhaustive.');
 const name = z.string().regex(/^[a-z][a-z0-9_]*$/, 'a name of lower-case letters and underscores');
 const expressions = z.array(sql).min(1).describe('SQL expressions.');
 
 export const anyValueFile = z.strictObject({
   property: z.literal('any-value'),
   runs,
+  sample,
   setup: statements,
   good: z
     .record(name, expressions)
@@ -63,6 +69,7 @@ const step = z.strictObject({
 export const anySessionFile = z.strictObject({
   property: z.literal('any-session'),
   runs,
+  sample,
   setup: statements,
   steps: z.array(step).min(1).describe('One life: queries whose answers are compared.'),
   doings: z
@@ -90,6 +97,7 @@ export type AnySessionFile = z.infer<typeof anySessionFile>;
 export const poisonFile = z.strictObject({
   property: z.literal('poison'),
   runs,
+  sample,
   jobs: z.int().positive().describe('The greatest number of jobs.'),
   first: z
     .array(
@@ -120,6 +128,7 @@ export type MaximumFile = z.infer<typeof maximumFile>;
 export const configFile = z.strictObject({
   property: z.literal('config'),
   runs,
+  sample,
   setup: statements,
   bad: z.array(z.string()).min(2).describe('Values that are bad for every key.'),
   starts: z

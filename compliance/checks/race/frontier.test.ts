@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { follow, frontier, preemptionsIn, type Bounds, type Fork } from './frontier.ts';
-import { seeded } from './random.ts';
+import { seeded } from '../random.ts';
 
 type World = Readonly<Record<string, number>>;
 

@@ -5,7 +5,7 @@
  * cannot) and chooses. Every finished order tells where it could have gone otherwise; those
  * prefixes are the frontier. Each order comes up exactly once.
  */
-import { pick, type Random } from './random.ts';
+import { pick, type Random } from '../random.ts';
 import { known } from './known.ts';
 
 /** A moment at which the controller chose who moves next. */

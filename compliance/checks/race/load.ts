@@ -60,7 +60,7 @@ export function scenariosOf(source: Source): Scenario[] {
 type Texts = Readonly<Record<string, string>>;
 
 function scenarioOf(file: ScenarioFile, source: Source, name: string, texts: Texts): Scenario {
-  const { title, clock, variables, cap, preemptions, limit_ms: limitMs } = file;
+  const { title, clock, variables, cap, sample, preemptions, limit_ms: limitMs } = file;
   return {
     case: name,
     title: fillIn(title, texts),
@@ -69,6 +69,7 @@ function scenarioOf(file: ScenarioFile, source: Source, name: string, texts: Tex
     variables,
     cap,
     limitMs,
+    ...(sample === undefined ? {} : { sample: Math.min(sample, cap) }),
     ...(preemptions === undefined ? {} : { preemptions }),
     ...(file.orders === 'all'
       ? {}

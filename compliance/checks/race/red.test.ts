@@ -174,7 +174,7 @@ test.each(reds)('$race finds $fault', async ({ race, case: only, plant, finds })
     'the case',
   );
   await using theatre = await openTheatre(sandbox, one);
-  const how = { seed: 1, signal: new AbortController().signal, invariants };
+  const how = { seed: 1, exhaustive: true, signal: new AbortController().signal, invariants };
   const seen = observations(await rehearse(theatre, one, how));
   const broken = brokenOf(seen);
   expect(broken).toMatchObject(

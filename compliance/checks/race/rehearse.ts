@@ -4,7 +4,7 @@ import { check, checkInvariants, concerns, mishap, type Breach } from './asserti
 import { frontier, type Prefix } from './frontier.ts';
 import { serialOracle, type SerialVerdict } from './oracle.ts';
 import { runOrder, type Order } from './order.ts';
-import { seeded } from './random.ts';
+import { seeded } from '../random.ts';
 import type { Invariant, Scenario } from './scenario.ts';
 import { tally, type Show, type Subject, type Tally } from './tally.ts';
 import type { Theatre } from './theatre.ts';
@@ -42,6 +42,7 @@ export type Counts = {
 
 export type Rehearsing = {
   seed: number;
+  exhaustive: boolean;
   signal: AbortSignal;
   invariants: readonly Invariant[];
   /** How a failing order is drawn. */
@@ -57,7 +58,7 @@ export async function rehearse(
   scenario: Scenario,
   how: Rehearsing,
 ): Promise<Rehearsal> {
-  const { seed, signal, invariants, show } = how;
+  const { signal, invariants, show } = how;
   const of = (name: string): string => (scenario.case === '' ? name : `${scenario.case}: ${name}`);
   const group = how.board === undefined ? '' : scenario.case;
   const board = how.board ?? newBoard((name) => ({ name: of(name), at: scenario.at }), show);
@@ -65,7 +66,7 @@ export async function rehearse(
   const oracle = serialOracle(theatre, scenario);
   const counts = { orders: 0, blocked_steps: 0, passed_over: 0, serial_runs: 0, sampled: 0 };
 
-  const orders = ordersOf(scenario, seed);
+  const orders = ordersOf(scenario, how);
   for (let prefix = orders.next(); prefix !== undefined; prefix = orders.next()) {
     const order = await runOrder(theatre, scenario, prefix, signal);
     orders.learn(prefix, order.forks);
@@ -93,9 +94,10 @@ export async function rehearse(
 type Orders = Pick<ReturnType<typeof frontier>, 'next' | 'learn' | 'exhausted'>;
 
 /** The orders that the scenario names, or all that can be found. */
-function ordersOf(scenario: Scenario, seed: number): Orders {
-  const { orders, cap, preemptions } = scenario;
+function ordersOf(scenario: Scenario, { seed, exhaustive }: Rehearsing): Orders {
+  const { orders, preemptions } = scenario;
   if (orders === undefined) {
+    const cap = exhaustive ? scenario.cap : (scenario.sample ?? scenario.cap);
     const bounds = preemptions === undefined ? { cap } : { cap, preemptions };
     return frontier(bounds, seeded(seed));
   }

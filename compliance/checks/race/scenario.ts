@@ -62,6 +62,8 @@ export type Scenario = {
   assertions: readonly Assertion[];
   /** Orders by name, as a trace prints them; every order where unset. */
   orders?: readonly (readonly string[])[];
+  /** The same, where samples are not taken whole; at most `cap`. */
+  sample?: number;
   /** How many orders at most; above it they are sampled by the seed. */
   cap: number;
   preemptions?: number;

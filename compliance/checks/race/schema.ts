@@ -74,6 +74,11 @@ export const scenarioFile = z.strictObject({
     .default('all')
     .describe('Every order, or those named: the sessions as they move, "a b a".'),
   cap: z.int().positive().default(1000).describe('More orders than this are sampled by the seed.'),
+  sample: z
+    .int()
+    .min(2)
+    .optional()
+    .describe('How many orders are enough for a profile that is not exhaustive.'),
   preemptions: z.int().nonnegative().optional().describe('How often a session may be set aside.'),
   limit_ms: z
     .int()

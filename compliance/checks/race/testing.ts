@@ -32,7 +32,7 @@ export async function rehearsed(
   const one = scenario(yaml);
   await using theatre = await openTheatre(sandbox, one);
   const signal = new AbortController().signal;
-  return await rehearse(theatre, one, { seed: 1, signal, invariants });
+  return await rehearse(theatre, one, { seed: 1, exhaustive: true, signal, invariants });
 }
 
 /** The broken assertions of a rehearsal, as name → what was seen. */
@@ -57,6 +57,7 @@ export async function runCheck(
   const task = { kind: 'race', file, specs: ids.map((id) => ({ id })) } as unknown as Task;
   const how = {
     seed,
+    exhaustive: true,
     signal: new AbortController().signal,
     root: ROOT,
     scratch: tmpdir(),

@@ -37,7 +37,14 @@ async function observed(
   try {
     for (const plant of plants) await plant(sandbox);
     const signal = new AbortController().signal;
-    const how = { seed: 1, signal, root: ROOT, scratch, progress: () => undefined };
+    const how = {
+      seed: 1,
+      exhaustive: true,
+      signal,
+      root: ROOT,
+      scratch,
+      progress: () => undefined,
+    };
     const { history } = await runTimed(scenario, sandbox, how);
     const { digest } = await judgeFile(history, []);
     return new Map(timedFindingNames.map((name) => [name, timedFindings[name](digest, scenario)]));
