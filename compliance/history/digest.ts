@@ -33,6 +33,7 @@ export function digestFold(): DigestFold {
     malformed: [],
   };
   const sweeps: Digest['sweeps'][number][] = [];
+  const sweepIds = new Set<number>();
   const blocked: Digest['blocked'][number][] = [];
   const faults: Digest['faults'][number][] = [];
   const alarms: Digest['alarms'][number][] = [];
@@ -84,6 +85,8 @@ export function digestFold(): DigestFold {
       case 'phase':
         break;
       case 'sweep':
+        if (sweepIds.has(event.id)) complain(line, 'this sweep is doubled');
+        sweepIds.add(event.id);
         sweeps.push({ ...event, line });
         break;
       case 'end':

@@ -17,7 +17,6 @@ profiles:
     require_planned: false
   release:
     require_planned: true
-    exhaustive: true
   post-migrate:
     kinds: [catalog]
     require_planned: false

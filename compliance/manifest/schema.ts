@@ -218,7 +218,10 @@ export const manifestSchema = z.strictObject({
   profiles: z.strictObject({
     ci: profileSchema,
     // What the Council signs leaves nothing out.
-    release: z.strictObject({ require_planned: z.literal(true), exhaustive: z.literal(true) }),
+    release: z.strictObject({
+      require_planned: z.literal(true),
+      exhaustive: z.literal(true).default(true),
+    }),
     'post-migrate': profileSchema,
   }),
   clauses: z.array(clauseSchema).min(1),

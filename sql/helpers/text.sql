@@ -29,7 +29,8 @@ begin
   return case
     when p_kind is null then 'required'
     -- Its length apart: a bounded repeat costs a regular expression sixty times the states.
-    when p_kind !~ '^[a-z][a-z0-9_]*$' or char_length(p_kind) > 63 then 'must match ^[a-z][a-z0-9_]{0,62}$'
+    when p_kind !~ '^[a-z][a-z0-9_]*$' or char_length(p_kind) > 63
+      then 'must match ^[a-z][a-z0-9_]{0,62}$'
     when p_kind in ('default', 'lease_reaper') then 'reserved'
     when p_kind = 'dieu45_probe' and not pg_has_role(session_user, 'workflow_admin', 'member')
       then 'reserved for workflow_admin'

@@ -562,7 +562,8 @@ create table public.job_executor (
   constraint job_executor_name_check check (
     char_length(executor) between 1 and 200 and executor !~ '[\u0001-\u001f\u007f-\u009f]'),
   constraint job_executor_kind_check check (job_kind = '*' or (
-    job_kind ~ '^[a-z][a-z0-9_]*$' and char_length(job_kind) <= 63 and job_kind not in ('default', 'lease_reaper')))
+    job_kind ~ '^[a-z][a-z0-9_]*$' and char_length(job_kind) <= 63
+    and job_kind not in ('default', 'lease_reaper')))
 );
 
 comment on table public.job_executor is
@@ -819,7 +820,8 @@ begin
   return case
     when p_kind is null then 'required'
     -- Its length apart: a bounded repeat costs a regular expression sixty times the states.
-    when p_kind !~ '^[a-z][a-z0-9_]*$' or char_length(p_kind) > 63 then 'must match ^[a-z][a-z0-9_]{0,62}$'
+    when p_kind !~ '^[a-z][a-z0-9_]*$' or char_length(p_kind) > 63
+      then 'must match ^[a-z][a-z0-9_]{0,62}$'
     when p_kind in ('default', 'lease_reaper') then 'reserved'
     when p_kind = 'dieu45_probe' and not pg_has_role(session_user, 'workflow_admin', 'member')
       then 'reserved for workflow_admin'

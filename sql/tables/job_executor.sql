@@ -11,7 +11,8 @@ create table public.job_executor (
   constraint job_executor_name_check check (
     char_length(executor) between 1 and 200 and executor !~ '[\u0001-\u001f\u007f-\u009f]'),
   constraint job_executor_kind_check check (job_kind = '*' or (
-    job_kind ~ '^[a-z][a-z0-9_]*$' and char_length(job_kind) <= 63 and job_kind not in ('default', 'lease_reaper')))
+    job_kind ~ '^[a-z][a-z0-9_]*$' and char_length(job_kind) <= 63
+    and job_kind not in ('default', 'lease_reaper')))
 );
 
 comment on table public.job_executor is

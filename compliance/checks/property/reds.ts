@@ -342,7 +342,7 @@ export const reds: readonly Red[] = [
   {
     fault: 'a bad value is believed',
     file: 'config',
-    plant: edit('dot_queue.config', [/and dot_queue\.config_value_problem\([\s\S]*?is null/, '']),
+    plant: edit('dot_queue.config', [/and \(c\.value = k\.default_value[\s\S]*?is null\)/, '']),
     finds: {
       'with a bad or missing value there, whatever ends a lease works, on the default':
         /SQLSTATE 22P02/,
