@@ -26,6 +26,8 @@ import { openReporters, type Reporters } from './reporters.ts';
 export type GateOptions = {
   /** As `--target` takes it; `embedded` when unset. */
   target?: string;
+  /** For `postgres://`: the queue's roles may have members there. */
+  reuseRoles?: boolean;
   /** Clause and check ids; empty means all. */
   only: readonly string[];
   profile: string;
@@ -90,6 +92,7 @@ export async function judgeAll(options: GateOptions, io: Io): Promise<Report> {
         env: io.env,
         tmpDir: tmpdir(),
         root: io.root,
+        reuseRoles: options.reuseRoles ?? false,
         progress: (text) => {
           reporters.onEvent({ is: 'phase', text });
         },

@@ -1,6 +1,7 @@
 /** The command line as a whole: which commands there are, help, and what a usage error looks like. */
 import { Command, CommanderError } from 'commander';
 import { exits } from '../verdict/exit.ts';
+import { completionLine } from './command_line/completion.ts';
 import type { Context } from './command_line/context.ts';
 import { doctorLine } from './command_line/doctor.ts';
 import { gateLine } from './command_line/gate.ts';
@@ -19,6 +20,7 @@ const lines = [
   selftestLine,
   tickLine,
   doctorLine,
+  completionLine,
 ];
 
 /**

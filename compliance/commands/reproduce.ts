@@ -6,12 +6,13 @@ export function reproduceCommand(
   self: string,
   checkId: string,
   seed: number,
-  options: Pick<GateOptions, 'target' | 'manifest' | 'sql' | 'release'>,
+  options: Pick<GateOptions, 'target' | 'manifest' | 'sql' | 'release' | 'reuseRoles'>,
 ): string {
   const kept = (['target', 'manifest', 'sql', 'release'] as const).flatMap((name) => {
     const value = options[name];
     return value === undefined ? [] : [`--${name}`, quoted(withoutPassword(value))];
   });
+  if (options.reuseRoles === true) kept.push('--reuse-roles');
   return [self, 'gate', '--only', checkId, '--seed', String(seed), ...kept].join(' ');
 }
 

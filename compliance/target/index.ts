@@ -1,9 +1,9 @@
 /** Where a server comes from: the text of `--target` becomes something that can be opened. */
-import { KitError } from '../errors.ts';
 import { makeServer } from '../sandbox/server.ts';
 import type { Need, Server, Target } from '../types.ts';
 import { findPrograms } from './binaries.ts';
 import { openCluster, type Programs } from './cluster.ts';
+import { openContainer } from './container.ts';
 import type { Env } from './fetch.ts';
 import { parseTarget } from './parse.ts';
 import { openUrl } from './url.ts';
@@ -51,11 +51,10 @@ export function openTarget(text: string, options: TargetOptions): Target {
           openUrl(spec.url, { env, signal, progress, reuseRoles: options.reuseRoles ?? false }),
       };
     case 'container':
-      throw new KitError(
-        69,
-        'this release cannot open container targets yet',
-        'use --target embedded, local:/path/to/bin, or start the container and name its postgres:// URL',
-      );
+      return {
+        name: text,
+        open: (signal) => openContainer(spec.image, { signal, progress }),
+      };
   }
 }
 

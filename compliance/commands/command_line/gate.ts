@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { GateOptions } from '../gate.ts';
 import { reporterNames } from '../reporters.ts';
 import {
@@ -20,10 +20,18 @@ export function gateLine({ io, end }: Context): Command {
     .description('start a server, install sql/, check every clause, exit by verdict')
     .option(
       '--target <server>',
-      'embedded, embedded:16, local:/path/to/bin or postgres://… (default: embedded)',
+      'embedded, embedded:16, local:/path/to/bin, container:IMAGE or postgres://… (default: embedded)',
+    )
+    .option(
+      '--reuse-roles',
+      'for postgres://: go on although roles of the queue have members there already',
     )
     .option('--only <names>', 'only these clauses or checks: s8.3,s7 (repeatable)', commaList)
-    .option('--profile <name>', 'ci, release or post-migrate', 'ci')
+    .addOption(
+      new Option('--profile <name>', 'what is required')
+        .choices(['ci', 'release', 'post-migrate'])
+        .default('ci'),
+    )
     .option('--jobs <n>', 'how many checks run at once (default: one a core)', integer(1, 999))
     .option(
       '--seed <n>',
