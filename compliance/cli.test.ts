@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const tiny = join(root, 'compliance/run/fixtures/tiny');
+const tiny = join(root, 'docs/examples/tiny');
 let workshop = '';
 
 beforeAll(async () => {

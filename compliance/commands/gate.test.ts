@@ -10,7 +10,7 @@ import { gate, type GateOptions } from './gate.ts';
 import type { Io } from './io.ts';
 
 /** A whole project of two clauses, proven on a real server: a folder to copy, and to break. */
-const tiny = fileURLToPath(new URL('../run/fixtures/tiny', import.meta.url));
+const tiny = fileURLToPath(new URL('../../docs/examples/tiny', import.meta.url));
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let workshop = '';
 
