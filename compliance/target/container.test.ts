@@ -18,6 +18,8 @@ function missing(): string | undefined {
   return undefined;
 }
 
+// Its helper image cannot be made here; these tests end their containers themselves.
+env.TESTCONTAINERS_RYUK_DISABLED = 'true';
 const why = missing();
 const open = (text: string) =>
   openTarget(text, { env: {}, tmpDir: tmpdir(), root: ROOT }).open(new AbortController().signal);
@@ -44,6 +46,18 @@ describe.skipIf(why !== undefined)(`a container${why === undefined ? '' : ` (${w
     const before = containers();
     const target = openTarget(`container:${image}`, { env: {}, tmpDir: tmpdir(), root: ROOT });
     await expect(target.open(AbortSignal.timeout(500))).rejects.toThrow(/timeout/);
+    expect(containers()).toEqual(before);
+  });
+
+  test('one that ends at once leaves nothing, and the error names its image', async () => {
+    const broken = 'dieu45-test-broken:1';
+    const input = `FROM ${image}\nENTRYPOINT ["/bin/false"]\n`;
+    expect(spawnSync('docker', ['build', '--tag', broken, '-'], { input }).status).toBe(0);
+    const before = containers();
+    await expect(open(`container:${broken}`)).rejects.toMatchObject({
+      exitCode: 69,
+      message: expect.stringContaining(broken) as string,
+    });
     expect(containers()).toEqual(before);
   });
 

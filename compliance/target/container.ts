@@ -3,6 +3,8 @@
  * its data at every end. Testcontainers is loaded only here, since it takes most of a second.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import type { StartedTestContainer } from 'testcontainers';
 import { KitError, messageOf } from '../errors.ts';
 import { makeServer } from '../sandbox/server.ts';
@@ -28,20 +30,13 @@ export async function openContainer(
   const password = randomBytes(18).toString('base64url');
   progress(`starting a container of ${image}`);
   const container = await unlessAborted(started(image, password), signal);
-  const connection = (database: string) => ({
-    host: container.getHost(),
-    port: container.getMappedPort(PORT),
-    user: 'postgres',
-    password,
-    database,
-    ssl: false,
-  });
+  const settings = settingsOf(container, password);
   try {
     return await makeServer({
       can: CAN,
-      connection,
+      connection: (database) => ({ ...settings, database }),
       url: (database) => {
-        const { host, port, user } = connection(database);
+        const { host, port, user } = settings;
         return `postgresql://${user}:${password}@${host}:${port}/${database}?sslmode=disable`;
       },
       maintenance: 'postgres',
@@ -69,29 +64,28 @@ async function unlessAborted(
 }
 
 async function started(image: string, password: string): Promise<StartedTestContainer> {
-  const { GenericContainer, Wait } = await library();
+  const { GenericContainer, getContainerRuntimeClient } = await library();
+  // What fails to start is found again by its label: the library leaves it behind.
+  const label = { key: 'dieu45.run', value: randomBytes(6).toString('hex') };
   try {
-    return await new GenericContainer(image)
+    const container = await new GenericContainer(image)
+      .withLabels({ [label.key]: label.value })
       .withEnvironment({ POSTGRES_PASSWORD: password })
       .withExposedPorts(PORT)
       .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=200'])
-      // The official images start the server once for their own set-up, and then for good.
-      .withWaitStrategy(
-        Wait.forAll([
-          Wait.forLogMessage(/database system is ready to accept connections/),
-          Wait.forHealthCheck(),
-        ]),
-      )
-      .withHealthCheck({
-        // Over TCP: while it sets itself up, the server listens on its socket alone.
-        test: ['CMD-SHELL', 'pg_isready -h 127.0.0.1 -U postgres'],
-        interval: 250,
-        timeout: 2_000,
-        retries: START_LIMIT_MS / 250,
-      })
       .withStartupTimeout(START_LIMIT_MS)
       .start();
+    await answers(settingsOf(container, password));
+    return container;
   } catch (error) {
+    await getContainerRuntimeClient()
+      .then(async ({ container: { dockerode } }) => {
+        const filters = { label: [`${label.key}=${label.value}`] };
+        const left = await dockerode.listContainers({ all: true, filters });
+        for (const { Id } of left)
+          await dockerode.getContainer(Id).remove({ force: true, v: true });
+      })
+      .catch(() => undefined);
     throw new KitError(
       69,
       `no server in a container of ${image}: ${messageOf(error)}`,
@@ -100,10 +94,41 @@ async function started(image: string, password: string): Promise<StartedTestCont
   }
 }
 
+function settingsOf(container: StartedTestContainer, password: string) {
+  return {
+    host: container.getHost(),
+    port: container.getMappedPort(PORT),
+    user: 'postgres',
+    password,
+    ssl: false,
+  };
+}
+
+/**
+ * Waits until the server takes a connection. While it sets itself up it listens on its socket alone, so
+ * whoever comes in by the port has come to stay.
+ */
+async function answers(settings: ReturnType<typeof settingsOf>): Promise<void> {
+  const deadline = performance.now() + START_LIMIT_MS;
+  for (;;) {
+    const client = new pg.Client({ ...settings, database: 'postgres' });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await delay(100);
+    }
+  }
+}
+
 function hint(error: unknown): string {
   return /container runtime/i.test(messageOf(error))
     ? 'start a container engine (docker info must answer), or use --target embedded'
-    : 'name an image whose entry point reads POSTGRES_PASSWORD, such as container:postgres:17';
+    : 'name an image whose entry point reads POSTGRES_PASSWORD, such as container:postgres:17; where no\n' +
+        'image can be pulled, TESTCONTAINERS_RYUK_DISABLED=true does without the helper that cleans up after SIGKILL';
 }
 
 async function library(): Promise<typeof import('testcontainers')> {
