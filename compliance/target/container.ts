@@ -72,7 +72,7 @@ async function started(image: string, password: string): Promise<StartedTestCont
       .withLabels({ [label.key]: label.value })
       .withEnvironment({ POSTGRES_PASSWORD: password })
       .withExposedPorts(PORT)
-      .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=200'])
+      .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=200', '-c', 'jit=off'])
       .withStartupTimeout(START_LIMIT_MS)
       .start();
     await answers(settingsOf(container, password));
