@@ -45,7 +45,8 @@ export type GateOptions = {
   verbose: boolean;
 };
 
-const TEMPLATE = 'substrate';
+/** The name of the template with the substrate in it. */
+export const TEMPLATE = 'substrate';
 
 /** @throws KitError with its exit code; the signal's reason when interrupted. */
 export async function gate(options: GateOptions, io: Io): Promise<ExitCode> {
@@ -173,7 +174,8 @@ async function sayCleaning(reporters: Reporters, io: Io): Promise<void> {
 }
 
 /** pgTAP first: it must not depend on anything of the substrate. */
-async function buildTemplate(server: Server, sqlDir: string): Promise<void> {
+/** Builds the template that every sandbox is cloned from. */
+export async function buildTemplate(server: Server, sqlDir: string): Promise<void> {
   await server.template(TEMPLATE, async (session) => {
     if (server.can.has('pgtap')) await installPgtap(session);
     await installSubstrate(session, sqlDir);

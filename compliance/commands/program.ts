@@ -7,6 +7,7 @@ import { doctorLine } from './command_line/doctor.ts';
 import { gateLine } from './command_line/gate.ts';
 import { judgeLine } from './command_line/judge.ts';
 import { checkLine, explainLine, listLine } from './command_line/manifest.ts';
+import { proveLine } from './command_line/prove.ts';
 import { selftestLine } from './command_line/selftest.ts';
 import { tickLine } from './command_line/tick.ts';
 import type { Io } from './io.ts';
@@ -17,6 +18,7 @@ const lines = [
   explainLine,
   checkLine,
   judgeLine,
+  proveLine,
   selftestLine,
   tickLine,
   doctorLine,

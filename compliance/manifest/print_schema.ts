@@ -3,16 +3,18 @@
  * `node dist/manifest/print_schema.js manifest`.
  */
 import { argv, stdout } from 'node:process';
+import { mutantSchema } from '../prove/mutant.ts';
 import { ratifiedSchema } from './ratified.ts';
 import { jsonSchemaOf, manifestSchema } from './schema.ts';
 
 const schemas = {
   manifest: { title: 'dieu45: clauses and their checks', schema: manifestSchema },
   ratified: { title: "dieu45: the Council's decisions", schema: ratifiedSchema },
+  mutant: { title: 'dieu45: a fault to plant', schema: mutantSchema },
 };
 
-const name = argv[2];
-if (name !== 'manifest' && name !== 'ratified') throw new Error('print_schema manifest|ratified');
-const { title, schema } = schemas[name];
+const found = Object.entries(schemas).find(([name]) => name === argv[2]);
+if (found === undefined) throw new Error(`print_schema ${Object.keys(schemas).join('|')}`);
+const { title, schema } = found[1];
 const { $schema, ...rest } = jsonSchemaOf(schema);
 stdout.write(`${JSON.stringify({ $schema, title, ...rest }, null, 2)}\n`);

@@ -1,0 +1,251 @@
+/**
+ * `dieu45 prove`: breaks the substrate on purpose, mutant by mutant, and shows which check of which
+ * clause catches each. A check that has never been red proves nothing.
+ */
+import { randomInt } from 'node:crypto';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { KitError } from '../errors.ts';
+import { loadManifest } from '../manifest/load.ts';
+import { didYouMean } from '../manifest/suggest.ts';
+import { firstBreach, hunt, scores, type Fate, type Hunted, type Try } from '../prove/hunt.ts';
+import { loadMutants, type Change, type Mutant } from '../prove/mutant.ts';
+import { plantMutant } from '../prove/plant.ts';
+import { pick, seeded } from '../checks/random.ts';
+import { styleOf, type Style } from '../report/style.ts';
+import { execute } from '../run/execute.ts';
+import { limitOf, plan, taskKey, wantsOwnServer } from '../run/plan.ts';
+import { kinds, runnerOf } from '../run/registry.ts';
+import { schedule } from '../run/schedule.ts';
+import { profileOf, select } from '../run/select.ts';
+import { openTarget } from '../target/index.ts';
+import type { CheckResult, Manifest, Sandbox, Server, Task } from '../types.ts';
+import { exits, type ExitCode } from '../verdict/exit.ts';
+import { judge } from '../verdict/judge.ts';
+import { buildTemplate, TEMPLATE } from './gate.ts';
+import type { Io } from './io.ts';
+import { manifestPath } from './manifest_path.ts';
+
+export type ProveOptions = {
+  target?: string;
+  manifest?: string;
+  sql?: string;
+  /** Ids of mutants (`F36`, which means its variants too) or of clauses; empty means all. */
+  only: readonly string[];
+  /** So many, drawn by the seed. */
+  sample?: number;
+  seed?: number;
+  jobs?: number;
+  /** Percent of the mutants that must be killed by the clause they name. */
+  floor: number;
+};
+
+const MUTANTS = 'selftest/mutants';
+/** A mutant may make a check wait for what never comes; a healthy check needs a small part of this. */
+const LIMIT_MS = 60_000;
+
+/**
+ * @returns 0; 1 when fewer are killed than the floor asks, or a mutant is stale or refused.
+ * @throws KitError 64 for unknown names, 65 for bad files, 69 for a target that cannot be used, 70 when
+ * the unchanged substrate is not green.
+ */
+export async function prove(options: ProveOptions, io: Io): Promise<ExitCode> {
+  const manifest = await loadManifest(manifestPath(options, io));
+  const mutants = chosen(await loadMutants(MUTANTS, manifest.root), manifest, options);
+  const seed = options.seed ?? randomInt(2 ** 31);
+  const sampled = draw(mutants, options.sample ?? mutants.length, seed);
+  const style = styleOf(io.color);
+  io.out.write(
+    `dieu45 prove · ${sampled.length} of ${mutants.length} mutants · ${options.target ?? 'embedded'} · seed ${seed}\n`,
+  );
+  const target = openTarget(options.target ?? 'embedded', {
+    env: io.env,
+    tmpDir: tmpdir(),
+    root: io.root,
+  });
+  await using server = await target.open(io.signal);
+  await buildTemplate(server, resolve(io.cwd, options.sql ?? join(manifest.root, 'sql')));
+  const { tasks } = plan(select(manifest, profileOf(manifest, 'ci'), []), {
+    can: server.can,
+    release: manifest.document.release,
+  });
+  const shared = tasks.filter((task) => !wantsOwnServer(task));
+  const attempt = attempts({ server, root: manifest.root, seed, signal: io.signal });
+  const began = performance.now();
+  const done: Hunted[] = [];
+  await schedule({
+    items: sampled,
+    jobs: options.jobs ?? availableParallelism(),
+    waits: () => false,
+    weight: () => 0,
+    signal: io.signal,
+    run: async (mutant) => {
+      const hunted = await hunt(mutant, shared, attempt);
+      done.push(hunted);
+      const detailed = options.only.length > 0;
+      io.out.write(`${[line(hunted, style), ...(detailed ? details(hunted) : [])].join('\n')}\n`);
+    },
+  });
+  io.signal.throwIfAborted();
+  return conclude(done, manifest, { floor: options.floor, ms: performance.now() - began }, io);
+}
+
+/** Runs a task on the mutant, once the same task was green on the unchanged substrate. */
+function attempts(given: { server: Server; root: string; seed: number; signal: AbortSignal }): Try {
+  const green = new Map<string, Promise<void>>();
+  return async (task, mutant) => {
+    const key = task.specs.map(taskKey)[0] ?? '';
+    const baseline =
+      green.get(key) ??
+      judged(task, given, () => Promise.resolve()).then((results) => {
+        refuseRed(results);
+      });
+    green.set(key, baseline);
+    await baseline;
+    return judged(task, given, (sandbox) => plantMutant(sandbox, mutant));
+  };
+}
+
+async function judged(
+  task: Task,
+  { server, root, seed, signal }: Parameters<typeof attempts>[0],
+  change: (sandbox: Sandbox) => Promise<void>,
+): Promise<CheckResult[]> {
+  let refused: { thrown: unknown } | undefined;
+  const { seen, ended } = await execute(task, {
+    run: await runnerOf(kinds, task.kind),
+    sandbox: async () => {
+      const sandbox = await server.sandbox(TEMPLATE);
+      try {
+        await change(sandbox);
+        return sandbox;
+      } catch (thrown) {
+        refused = { thrown };
+        await sandbox[Symbol.asyncDispose]();
+        throw thrown;
+      }
+    },
+    root,
+    seed,
+    exhaustive: false,
+    limitMs: Math.min(limitOf(task), LIMIT_MS),
+    graceMs: 2_000,
+    signal,
+    progress: () => undefined,
+  });
+  if (refused !== undefined) throw refused.thrown;
+  return task.specs.map((spec) => {
+    const observations = seen.filter(({ check }) => check === undefined || check === spec.id);
+    const verdict = judge(spec, observations, ended);
+    return { spec, verdict, observations, elapsedMs: ended.elapsedMs };
+  });
+}
+
+/** What is not green by itself cannot show that a mutant turned it red. */
+function refuseRed(results: readonly CheckResult[]): void {
+  const red = results.find(({ verdict }) => verdict.status === 'failed');
+  if (red === undefined) return;
+  throw new KitError(
+    exits.kit,
+    `${red.spec.id} fails on the substrate as it is: ${red.verdict.reasons[0] ?? ''}`,
+    'make the gate green first',
+  );
+}
+
+function chosen(all: readonly Mutant[], { clauses }: Manifest, { only }: ProveOptions): Mutant[] {
+  const unknown = all.find(({ clause }) => !clauses.some(({ id }) => id === clause));
+  if (unknown !== undefined)
+    throw new KitError(
+      exits.manifest,
+      `${unknown.at.file}: ${unknown.id} names the clause ${unknown.clause}, which there is not`,
+    );
+  const names = new Set(all.flatMap(({ id, clause }) => [id, id.slice(0, 3), clause]));
+  const wrong = only.find((name) => !names.has(name));
+  if (wrong !== undefined)
+    throw new KitError(
+      exits.usage,
+      `unknown mutant or clause "${wrong}"${didYouMean(wrong, [...names])}`,
+      `the mutants are in ${MUTANTS}`,
+    );
+  return only.length === 0
+    ? [...all]
+    : all.filter(({ id, clause }) => [id, id.slice(0, 3), clause].some((it) => only.includes(it)));
+}
+
+function draw(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
+  const random = seeded(seed);
+  const left = [...mutants];
+  while (left.length > count) left.splice(pick(random, left.length), 1);
+  return left;
+}
+
+const words: Readonly<Record<Fate, string>> = {
+  killed: '✓ killed by',
+  killed_elsewhere: '✗ killed only by another clause,',
+  survived: '✗ survived',
+  stale: '✗ stale:',
+  refused: '✗ refused by the server:',
+  error: '✗ not judged:',
+};
+
+/** `✓ F36a killed by s8.3.reap-against-claim · 1.2 s`. */
+function line(
+  { mutant, fate, killers, because, executions, elapsedMs }: Hunted,
+  style: Style,
+): string {
+  const by = killers[0]?.spec.id ?? because[0] ?? `all ${executions} executions`;
+  const text = `${words[fate]} ${by}`;
+  const time = style.dim(`${mutant.title} · ${(elapsedMs / 1000).toFixed(1)} s`);
+  return `${mutant.id.padEnd(5)} ${mutant.clause.padEnd(9)} ${fate === 'killed' ? text : style.red(text)}  ${time}`;
+}
+
+/** The change, the harm, and what the check saw. */
+function details({ mutant, killers }: Hunted): string[] {
+  const [killer] = killers;
+  const breach = killer && firstBreach(killer);
+  return [
+    `  ${mutant.harm} (${mutant.seen_in.join(', ')})`,
+    ...mutant.changes.flatMap(diffOf).map((text) => `  ${text}`),
+    ...(killer === undefined ? [] : [`  caught by ${killer.spec.id}: ${killer.spec.title}`]),
+    ...(breach === undefined
+      ? (killer?.verdict.reasons ?? []).map((reason) => `    ${reason}`)
+      : [
+          `    ${breach.name}`,
+          ...(breach.expected === undefined ? [] : [`    expected  ${breach.expected}`]),
+          ...(breach.seen === undefined ? [] : [`    seen      ${breach.seen}`]),
+          ...(breach.trace ?? []).map((step) => `    ${step}`),
+        ]),
+    '',
+  ];
+}
+
+function diffOf(change: Change): string[] {
+  if ('sql' in change) return change.sql.split('\n').map((text) => `+ ${text}`);
+  return [
+    `@@ ${change.function}`,
+    ...change.find.split('\n').map((text) => `- ${text}`),
+    ...change.replace.split('\n').map((text) => `+ ${text}`),
+  ];
+}
+
+function conclude(
+  hunted: readonly Hunted[],
+  { clauses }: Manifest,
+  { floor, ms }: { floor: number; ms: number },
+  io: Io,
+): ExitCode {
+  io.out.write('\n');
+  for (const { clause, killed, of, checks } of scores(
+    hunted,
+    clauses.map(({ id }) => id),
+  ))
+    io.out.write(`${clause} is protected by ${checks} checks that kill ${killed} of ${of}\n`);
+  const killed = hunted.filter(({ fate }) => fate === 'killed').length;
+  const broken = hunted.filter(({ fate }) => fate === 'stale' || fate === 'refused').length;
+  const score = (100 * killed) / Math.max(1, hunted.length);
+  const rate = (hunted.length / ms) * 60_000;
+  io.out.write(
+    `${killed} of ${hunted.length} mutants killed by the clause they name (${score.toFixed(0)} %, floor ${floor} %) · ${rate.toFixed(1)} a minute\n`,
+  );
+  return score < floor || broken > 0 ? exits.failed : exits.passed;
+}
