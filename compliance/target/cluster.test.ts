@@ -94,7 +94,8 @@ describe.concurrent('a throwaway cluster', () => {
   ])('that was killed and not restarted leaves nothing either%s', async (_, more) => {
     const PATH = await mkdtemp(join(open, 'path-'));
     await chmod(PATH, 0o755);
-    for (const name of ['mkdir', 'rm', 'sleep', ...more]) {
+    // A user without a name needs unshare as well.
+    for (const name of ['mkdir', 'rm', 'sleep', 'unshare', ...more]) {
       await symlink(
         execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(),
         join(PATH, name),
