@@ -18,17 +18,12 @@ import type { Identity } from './identity.ts';
  * - At the end SIGQUIT goes to the process group, and the server shuts down at once. It is repeated
  *   while the file `running` stands, since a process that has no handler yet misses it. initdb, which
  *   takes a second, is waited for: its backends do not release shared memory when they are signalled.
- * - initdb refuses a user without a name (a container's `--user 12345`). In a user namespace of its
- *   own it sees itself as `nobody`, and what it makes still belongs to the user.
+ * - initdb and a standalone backend refuse a user without a name (a container's `--user 12345`). In a
+ *   user namespace of their own they see themselves as `nobody`, and what they make still belongs to the user.
  * - A server that was killed leaves its lock file, which names its shared memory: that is released.
  *   Where there is no ipcrm, a standalone backend takes it over and releases it at its end; it may
  *   have to wait until the last orphaned backend is gone. initdb keeps what it made when it fails
  *   (`-n`), so that this works for its backends too.
- * - initdb refuses a user without a name (a container's `--user 12345`). In a user namespace of its
- *   own it sees itself as `nobody`, and what it makes still belongs to the user.
- * - A server that was killed leaves its lock file and a shared memory segment behind. A standalone
- *   backend takes the segment over and releases it when it ends; it may have to wait until the last
- *   orphaned backend is gone.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE
@@ -42,7 +37,7 @@ release() {
   if [ -n "$id" ] && ipcrm -m "$id" 2>/dev/null; then return 0; fi
   tries=0
   while [ -f "$lock" ] && [ "$tries" -lt 50 ]; do
-    "$bin/postgres" --single -D "$folder/data" template1 </dev/null >>"$folder/log" 2>&1 && break
+    $as "$bin/postgres" --single -D "$folder/data" template1 </dev/null >>"$folder/log" 2>&1 && break
     tries=$((tries + 1))
     sleep 0.1
   done
