@@ -4,7 +4,7 @@
  * green on the unchanged substrate before (mutation analysis: DeMillo, Lipton and Sayward 1978).
  */
 import { weightOf } from '../run/plan.ts';
-import type { CheckResult, CheckSpec, Observation, Task } from '../types.ts';
+import type { CheckResult, CheckSpec, Kind, Observation, Task } from '../types.ts';
 import type { Mutant } from './mutant.ts';
 import { RefusedMutant, StaleMutant } from './plant.ts';
 
@@ -60,11 +60,17 @@ export async function hunt(mutant: Mutant, tasks: readonly Task[], attempt: Try)
   return end(because.length > 0 ? 'error' : 'survived', []);
 }
 
-/** The right clause's tasks, the cheap ones first; then all others. */
+/** Kinds that take too long to be asked about what is another clause's business. */
+const DEAR: ReadonlySet<Kind> = new Set<Kind>(['explore', 'claimers', 'timed']);
+
+/** The right clause's tasks, the cheap ones first; then what else can tell soon. */
 function inOrder(tasks: readonly Task[], { clause }: Mutant): Task[] {
   const right = ({ specs }: Task): boolean => specs.some((spec) => spec.clause === clause);
   const cheapFirst = tasks.toSorted((a, b) => weightOf(a) - weightOf(b));
-  return [...cheapFirst.filter(right), ...cheapFirst.filter((task) => !right(task))];
+  return [
+    ...cheapFirst.filter(right),
+    ...cheapFirst.filter((task) => !right(task) && !DEAR.has(task.kind)),
+  ];
 }
 
 /** What is said of a killer: its first broken assertion. */

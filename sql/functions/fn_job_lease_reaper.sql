@@ -18,8 +18,8 @@ declare
   v_now timestamptz;
   v_ids uuid[];
   v_id uuid;
-  v_bad uuid[] := '{}';
-  v_skipped jsonb := '[]';
+  v_bad uuid[] := array[]::uuid[];
+  v_skipped jsonb := jsonb_build_array();
   v_done integer := 0;
   v_dead integer := 0;
   v_leases integer;

@@ -14,7 +14,7 @@ declare
   v_refusal jsonb;
   v_share record;
   v_flip record;
-  v_bad uuid[] := '{}';
+  v_bad uuid[] := array[]::uuid[];
   v_known_bad integer;
   v_promoted integer := 0;
 begin

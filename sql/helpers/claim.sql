@@ -20,8 +20,8 @@ declare
   v_kind text;
   v_ids uuid[];
   v_id uuid;
-  v_bad uuid[] := '{}';
-  v_granted uuid[] := '{}';
+  v_bad uuid[] := array[]::uuid[];
+  v_granted uuid[] := array[]::uuid[];
 begin
   v_kinds := array(select distinct k.kind from unnest(p_kinds) k(kind));
 
@@ -99,7 +99,7 @@ as $$
 declare
   v_depth integer := 2 * p_limit + 16;
   v_seen uuid[] := p_bad;
-  v_ids uuid[] := '{}';
+  v_ids uuid[] := array[]::uuid[];
   v_head record;
   v_deeper boolean;
 begin

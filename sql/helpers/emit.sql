@@ -9,7 +9,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_payload jsonb;
-  v_lost uuid[] := '{}';
+  v_lost uuid[] := array[]::uuid[];
 begin
   begin
     insert into dot_queue.host_event (event_domain, event_type, severity, payload, occurred_at)

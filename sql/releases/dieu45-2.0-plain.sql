@@ -1208,7 +1208,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_payload jsonb;
-  v_lost uuid[] := '{}';
+  v_lost uuid[] := array[]::uuid[];
 begin
   begin
     insert into dot_queue.host_event (event_domain, event_type, severity, payload, occurred_at)
@@ -1827,8 +1827,8 @@ declare
   v_kind text;
   v_ids uuid[];
   v_id uuid;
-  v_bad uuid[] := '{}';
-  v_granted uuid[] := '{}';
+  v_bad uuid[] := array[]::uuid[];
+  v_granted uuid[] := array[]::uuid[];
 begin
   v_kinds := array(select distinct k.kind from unnest(p_kinds) k(kind));
 
@@ -1906,7 +1906,7 @@ as $$
 declare
   v_depth integer := 2 * p_limit + 16;
   v_seen uuid[] := p_bad;
-  v_ids uuid[] := '{}';
+  v_ids uuid[] := array[]::uuid[];
   v_head record;
   v_deeper boolean;
 begin
@@ -2942,8 +2942,8 @@ declare
   v_now timestamptz;
   v_ids uuid[];
   v_id uuid;
-  v_bad uuid[] := '{}';
-  v_skipped jsonb := '[]';
+  v_bad uuid[] := array[]::uuid[];
+  v_skipped jsonb := jsonb_build_array();
   v_done integer := 0;
   v_dead integer := 0;
   v_leases integer;
@@ -3017,7 +3017,7 @@ declare
   v_refusal jsonb;
   v_share record;
   v_flip record;
-  v_bad uuid[] := '{}';
+  v_bad uuid[] := array[]::uuid[];
   v_known_bad integer;
   v_promoted integer := 0;
 begin
