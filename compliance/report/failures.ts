@@ -77,7 +77,9 @@ function assertionLines(one: AssertionReport, style: Style, words: Words): strin
     ...indented(one.name, '  ').map((line) => style.bold(line)),
     ...(one.expected === undefined ? [] : [field(words.expected, one.expected, style)]),
     ...(one.seen === undefined ? [] : [field(words.seen, one.seen, style)]),
-    ...(one.trace === undefined ? [] : [field(words.trace, one.trace.join('\n'), style)]),
+    ...(one.trace === undefined || one.trace.length === 0
+      ? []
+      : [field(words.trace, one.trace.join('\n'), style)]),
     ...(one.at === undefined ? [] : [field(words.at, placeOf(one.at), style)]),
   ];
 }

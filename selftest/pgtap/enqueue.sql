@@ -1,7 +1,7 @@
 -- Enqueue: one active job a key (§7), what a job may carry (signal, not data), who may work it (§11.5).
 begin;
 \ir lib/session.sql
-select plan(92);
+select plan(93);
 
 -- A call with chosen arguments; the rest is good.
 create function pg_temp.try(p_overrides text, p_key text default 'key_try')
@@ -162,6 +162,13 @@ select is(
     's7: after the dedupe time the key makes a new job');
 select isnt(pg_temp.id('over'), o.job_id, 's7: the new job of a finished key has an id of its own')
   from over o;
+select is(
+    pg_temp.enqueue('over'),
+    jsonb_build_object('refused', false, 'created', false, 'job_id', q.job_id, 'status', 'queued'),
+    's7: beside a finished job of its key, the active one is answered')
+  from public.job_queue q
+ where q.idempotency_key = 'over'
+   and q.status = 'queued';
 
 select pg_temp.hold('other_content');
 select pg_temp.call('fn_job_succeed', 'other_content');
