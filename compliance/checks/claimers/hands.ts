@@ -51,7 +51,7 @@ const RECONNECT_LIMIT_MS = 15_000;
 export async function openHands(of: HandsOf): Promise<Hands> {
   const { proc, writer, nowNs } = of;
   let ops = 0;
-  let link = await connect(of, of.url);
+  let link = await reach(of, of.url);
   let broken = false;
 
   const write = (event: HistoryEvent): void => {
@@ -60,7 +60,7 @@ export async function openHands(of: HandsOf): Promise<Hands> {
   const ready = async (): Promise<pg.Client> => {
     if (!broken) return link;
     await link.end().catch(() => undefined);
-    link = await reconnect(of);
+    link = await reach(of, of.url);
     broken = false;
     return link;
   };
@@ -118,7 +118,7 @@ export async function openHands(of: HandsOf): Promise<Hands> {
     call,
     callAndCut: async (f, args) => {
       await using proxy = await cutAfterCommit(of.url);
-      const client = await connect(of, proxy.url);
+      const client = await reach(of, proxy.url);
       try {
         return await recorded(f, args, client, async (statement) => {
           proxy.arm();
@@ -196,12 +196,12 @@ async function connect({ proc, role }: HandsOf, url: string): Promise<pg.Client>
   return client;
 }
 
-/** The server may be down for a moment: that is one of the faults. */
-async function reconnect(of: HandsOf): Promise<pg.Client> {
+/** Connects; the server may be down for a moment, which is one of the faults. */
+async function reach(of: HandsOf, url: string): Promise<pg.Client> {
   const deadline = Date.now() + RECONNECT_LIMIT_MS;
   for (;;) {
     try {
-      return await connect(of, of.url);
+      return await connect(of, url);
     } catch (error) {
       if (Date.now() > deadline) throw error;
       await of.pause(50);
