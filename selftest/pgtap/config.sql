@@ -2,7 +2,7 @@
 -- what is missing or wrong all the same; and the executor set (§11.5).
 begin;
 \ir lib/session.sql
-select plan(133);
+select plan(134);
 
 create function pg_temp.set_to(p_key text, p_value text, p_actor text default 'tester')
 returns jsonb
@@ -245,6 +245,19 @@ select is(
     pg_temp.verdict(pg_temp.set_to('queue.lease_reaper.cadence_seconds', '241')),
     'invalid_argument',
     's8.3: the cadence is below half of every configured lease length, not only the default');
+
+-- A setting that is gone has its default.
+delete from public.dot_config where key = 'queue.lease.ttl_seconds.default';
+select public.fn_job_enqueue('unset', 'tests', 'dot_iu', 'unset', '{}');
+create temp table unset on commit drop as
+  select c.job_id from public.fn_job_claim(array['unset'], null, 'worker') c;
+select is(
+    (select extract(epoch from q.leased_until - q.leased_at)::int
+       from public.job_queue q
+      where q.job_id in (select u.job_id from unset u)),
+    600,
+    's8.3: without its setting, a claim is leased for the default length');
+select public.fn_job_seed();
 
 -- Missing and wrong values that are there all the same ------------------------------------------------------------
 
