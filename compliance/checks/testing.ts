@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { installSubstrate } from '../substrate/index.ts';
 import { installPgtap, openTarget } from '../target/index.ts';
-import type { CheckSpec, Kind, Observation, RunCheck, Sandbox, Server } from '../types.ts';
+import type { CheckSpec, Kind, Observation, Run, RunCheck, Sandbox, Server } from '../types.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -40,6 +40,34 @@ export function spec(kind: Kind, file: string, clause: string): CheckSpec {
 }
 
 export type Told = { seen: Observation[]; threw: unknown };
+
+/** A fault in the SQL of a sandbox. */
+export type Plant = (sandbox: Sandbox) => Promise<void>;
+
+/** A sandbox with faults planted in it, and what a check is given besides; both are gone afterwards. */
+export async function withFaults<T>(
+  server: Server,
+  plants: readonly Plant[],
+  use: (sandbox: Sandbox, run: Run) => Promise<T>,
+): Promise<T> {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'dieu45-red-'));
+  await using sandbox = await server.sandbox('queue');
+  try {
+    for (const plant of plants) await plant(sandbox);
+    const signal = new AbortController().signal;
+    const how = {
+      seed: 1,
+      exhaustive: true,
+      signal,
+      root: ROOT,
+      scratch,
+      progress: () => undefined,
+    };
+    return await use(sandbox, how);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
 
 /** Runs a check to its end: what it said, and what it threw, if anything. */
 export async function told(

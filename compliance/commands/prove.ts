@@ -8,20 +8,18 @@ import { join, resolve } from 'node:path';
 import { KitError } from '../errors.ts';
 import { loadManifest } from '../manifest/load.ts';
 import { didYouMean } from '../manifest/suggest.ts';
-import { firstBreach, hunt, scores, type Fate, type Hunted, type Try } from '../prove/hunt.ts';
-import { loadMutants, type Change, type Mutant } from '../prove/mutant.ts';
-import { plantMutant } from '../prove/plant.ts';
+import { attempts } from '../prove/attempts.ts';
+import { hunt, scores, type Hunted } from '../prove/hunt.ts';
+import { loadMutants, type Mutant } from '../prove/mutant.ts';
 import { pick, seeded } from '../checks/random.ts';
-import { styleOf, type Style } from '../report/style.ts';
-import { execute } from '../run/execute.ts';
-import { limitOf, plan, taskKey, wantsOwnServer } from '../run/plan.ts';
-import { kinds, runnerOf } from '../run/registry.ts';
+import { proofDetails, proofLine } from '../report/proof.ts';
+import { styleOf } from '../report/style.ts';
+import { plan, wantsOwnServer } from '../run/plan.ts';
 import { schedule } from '../run/schedule.ts';
 import { profileOf, select } from '../run/select.ts';
 import { openTarget } from '../target/index.ts';
-import type { CheckResult, Manifest, Sandbox, Server, Task } from '../types.ts';
+import type { Manifest } from '../types.ts';
 import { exits, type ExitCode } from '../verdict/exit.ts';
-import { judge } from '../verdict/judge.ts';
 import { buildTemplate, TEMPLATE } from './gate.ts';
 import type { Io } from './io.ts';
 import { manifestPath } from './manifest_path.ts';
@@ -41,8 +39,6 @@ export type ProveOptions = {
 };
 
 const MUTANTS = 'selftest/mutants';
-/** A mutant may make a check wait for what never comes; a healthy check needs a small part of this. */
-const LIMIT_MS = 60_000;
 
 /**
  * @returns 0; 1 when fewer are killed than the floor asks, or a mutant is stale or refused.
@@ -70,7 +66,13 @@ export async function prove(options: ProveOptions, io: Io): Promise<ExitCode> {
     release: manifest.document.release,
   });
   const shared = tasks.filter((task) => !wantsOwnServer(task));
-  const attempt = attempts({ server, root: manifest.root, seed, signal: io.signal });
+  const attempt = attempts({
+    server,
+    template: TEMPLATE,
+    root: manifest.root,
+    seed,
+    signal: io.signal,
+  });
   const began = performance.now();
   const done: Hunted[] = [];
   await schedule({
@@ -83,73 +85,13 @@ export async function prove(options: ProveOptions, io: Io): Promise<ExitCode> {
       const hunted = await hunt(mutant, shared, attempt);
       done.push(hunted);
       const detailed = options.only.length > 0;
-      io.out.write(`${[line(hunted, style), ...(detailed ? details(hunted) : [])].join('\n')}\n`);
+      io.out.write(
+        `${[proofLine(hunted, style), ...(detailed ? proofDetails(hunted) : [])].join('\n')}\n`,
+      );
     },
   });
   io.signal.throwIfAborted();
   return conclude(done, manifest, { floor: options.floor, ms: performance.now() - began }, io);
-}
-
-/** Runs a task on the mutant, once the same task was green on the unchanged substrate. */
-function attempts(given: { server: Server; root: string; seed: number; signal: AbortSignal }): Try {
-  const green = new Map<string, Promise<void>>();
-  return async (task, mutant) => {
-    const key = task.specs.map(taskKey)[0] ?? '';
-    const baseline =
-      green.get(key) ??
-      judged(task, given, () => Promise.resolve()).then((results) => {
-        refuseRed(results);
-      });
-    green.set(key, baseline);
-    await baseline;
-    return judged(task, given, (sandbox) => plantMutant(sandbox, mutant));
-  };
-}
-
-async function judged(
-  task: Task,
-  { server, root, seed, signal }: Parameters<typeof attempts>[0],
-  change: (sandbox: Sandbox) => Promise<void>,
-): Promise<CheckResult[]> {
-  let refused: { thrown: unknown } | undefined;
-  const { seen, ended } = await execute(task, {
-    run: await runnerOf(kinds, task.kind),
-    sandbox: async () => {
-      const sandbox = await server.sandbox(TEMPLATE);
-      try {
-        await change(sandbox);
-        return sandbox;
-      } catch (thrown) {
-        refused = { thrown };
-        await sandbox[Symbol.asyncDispose]();
-        throw thrown;
-      }
-    },
-    root,
-    seed,
-    exhaustive: false,
-    limitMs: Math.min(limitOf(task), LIMIT_MS),
-    graceMs: 2_000,
-    signal,
-    progress: () => undefined,
-  });
-  if (refused !== undefined) throw refused.thrown;
-  return task.specs.map((spec) => {
-    const observations = seen.filter(({ check }) => check === undefined || check === spec.id);
-    const verdict = judge(spec, observations, ended);
-    return { spec, verdict, observations, elapsedMs: ended.elapsedMs };
-  });
-}
-
-/** What is not green by itself cannot show that a mutant turned it red. */
-function refuseRed(results: readonly CheckResult[]): void {
-  const red = results.find(({ verdict }) => verdict.status === 'failed');
-  if (red === undefined) return;
-  throw new KitError(
-    exits.kit,
-    `${red.spec.id} fails on the substrate as it is: ${red.verdict.reasons[0] ?? ''}`,
-    'make the gate green first',
-  );
 }
 
 function chosen(all: readonly Mutant[], { clauses }: Manifest, { only }: ProveOptions): Mutant[] {
@@ -177,55 +119,6 @@ function draw(mutants: readonly Mutant[], count: number, seed: number): Mutant[]
   const left = [...mutants];
   while (left.length > count) left.splice(pick(random, left.length), 1);
   return left;
-}
-
-const words: Readonly<Record<Fate, string>> = {
-  killed: '✓ killed by',
-  killed_elsewhere: '✗ killed only by another clause,',
-  survived: '✗ survived',
-  stale: '✗ stale:',
-  refused: '✗ refused by the server:',
-  error: '✗ not judged:',
-};
-
-/** `✓ F36a killed by s8.3.reap-against-claim · 1.2 s`. */
-function line(
-  { mutant, fate, killers, because, executions, elapsedMs }: Hunted,
-  style: Style,
-): string {
-  const by = killers[0]?.spec.id ?? because[0] ?? `all ${executions} executions`;
-  const text = `${words[fate]} ${by}`;
-  const time = style.dim(`${mutant.title} · ${(elapsedMs / 1000).toFixed(1)} s`);
-  return `${mutant.id.padEnd(5)} ${mutant.clause.padEnd(9)} ${fate === 'killed' ? text : style.red(text)}  ${time}`;
-}
-
-/** The change, the harm, and what the check saw. */
-function details({ mutant, killers }: Hunted): string[] {
-  const [killer] = killers;
-  const breach = killer && firstBreach(killer);
-  return [
-    `  ${mutant.harm} (${mutant.seen_in.join(', ')})`,
-    ...mutant.changes.flatMap(diffOf).map((text) => `  ${text}`),
-    ...(killer === undefined ? [] : [`  caught by ${killer.spec.id}: ${killer.spec.title}`]),
-    ...(breach === undefined
-      ? (killer?.verdict.reasons ?? []).map((reason) => `    ${reason}`)
-      : [
-          `    ${breach.name}`,
-          ...(breach.expected === undefined ? [] : [`    expected  ${breach.expected}`]),
-          ...(breach.seen === undefined ? [] : [`    seen      ${breach.seen}`]),
-          ...(breach.trace ?? []).map((step) => `    ${step}`),
-        ]),
-    '',
-  ];
-}
-
-function diffOf(change: Change): string[] {
-  if ('sql' in change) return change.sql.split('\n').map((text) => `+ ${text}`);
-  return [
-    `@@ ${change.function}`,
-    ...change.find.split('\n').map((text) => `- ${text}`),
-    ...change.replace.split('\n').map((text) => `+ ${text}`),
-  ];
 }
 
 function conclude(

@@ -1,7 +1,7 @@
 /**
  * One mutant and the checks that may catch it: those of its clause first, the cheap ones before the
- * dear ones, each in a database of its own, until one of the right clause turns red. Every check was
- * green on the unchanged substrate before (mutation analysis: DeMillo, Lipton and Sayward 1978).
+ * dear ones, each in a database of its own, until one of the right clause turns red. No check was red
+ * on the unchanged substrate before (mutation analysis: DeMillo, Lipton and Sayward 1978).
  */
 import { weightOf } from '../run/plan.ts';
 import type { CheckResult, CheckSpec, Kind, Observation, Task } from '../types.ts';

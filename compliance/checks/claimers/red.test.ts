@@ -2,16 +2,14 @@
  * Each judge is seen red on a real server: with its fault planted in the SQL, a small load names it.
  * Faults that do not touch each other share a run, since each run starts processes of its own.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { judgeNames, type JudgeName } from '../../history/finding.ts';
 import { judgeFile, type ShownFault } from '../../history/judge_file.ts';
 import type { Server } from '../../types.ts';
 import { installQueue, openServer, ROOT } from '../race/testing.ts';
+import { withFaults, type Plant } from '../testing.ts';
 import { runLoad } from './load.ts';
-import { reds, type Plant } from './reds.ts';
+import { reds } from './reds.ts';
 import { loadScenario, type Scenario } from './scenario.ts';
 
 let server: Server;
@@ -57,25 +55,11 @@ async function loaded(
   plants: readonly Plant[],
   more: Partial<Scenario>,
 ): Promise<Map<JudgeName, readonly ShownFault[]>> {
-  const scratch = await mkdtemp(join(tmpdir(), 'dieu45-red-'));
-  await using sandbox = await server.sandbox('queue');
-  try {
-    for (const plant of plants) await plant(sandbox);
-    const signal = new AbortController().signal;
-    const how = {
-      seed: 1,
-      exhaustive: true,
-      signal,
-      root: ROOT,
-      scratch,
-      progress: () => undefined,
-    };
-    const { history } = await runLoad({ ...small, ...more }, sandbox, how);
+  return withFaults(server, plants, async (sandbox, run) => {
+    const { history } = await runLoad({ ...small, ...more }, sandbox, run);
     const { findings } = await judgeFile(history);
     return new Map(findings.map(({ judge, faults }) => [judge, faults]));
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  });
 }
 
 const named = reds.map((red) => [red.faults.map(({ fault }) => fault).join('; '), red] as const);

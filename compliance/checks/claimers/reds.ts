@@ -1,10 +1,9 @@
 /** Faults of the SQL, each with the judge that must find it; for tests. */
 import type { JudgeName } from '../../history/finding.ts';
-import type { Sandbox } from '../../types.ts';
 import { breakFunction } from '../race/testing.ts';
+import type { Plant } from '../testing.ts';
 import type { Scenario } from './scenario.ts';
 
-export type Plant = (sandbox: Sandbox) => Promise<void>;
 /** Replaces texts in functions; each must be there. */
 export const edit =
   (...edits: (readonly [string, RegExp, string])[]): Plant =>

@@ -1,12 +1,10 @@
 /** Each timed finding is seen red on a real server, with its fault planted in the SQL. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { judgeFile } from '../../history/judge_file.ts';
 import type { Observation, Server } from '../../types.ts';
-import { edit, type Plant } from '../claimers/reds.ts';
+import { edit } from '../claimers/reds.ts';
 import { installQueue, openServer, ROOT } from '../race/testing.ts';
+import { withFaults, type Plant } from '../testing.ts';
 import { timedFindings } from './findings.ts';
 import { timedFindingNames, type TimedFindingName } from './names.ts';
 import { runTimed } from './perform_run.ts';
@@ -31,26 +29,12 @@ async function observed(
   plants: readonly Plant[],
   more: Partial<TimedScenario> = {},
 ): Promise<Map<TimedFindingName, Observation[]>> {
-  const scratch = await mkdtemp(join(tmpdir(), 'dieu45-red-'));
   const scenario = { ...(await loadTimed(ROOT, file)), ...more };
-  await using sandbox = await server.sandbox('queue');
-  try {
-    for (const plant of plants) await plant(sandbox);
-    const signal = new AbortController().signal;
-    const how = {
-      seed: 1,
-      exhaustive: true,
-      signal,
-      root: ROOT,
-      scratch,
-      progress: () => undefined,
-    };
-    const { history } = await runTimed(scenario, sandbox, how);
+  return withFaults(server, plants, async (sandbox, run) => {
+    const { history } = await runTimed(scenario, sandbox, run);
     const { digest } = await judgeFile(history, []);
     return new Map(timedFindingNames.map((name) => [name, timedFindings[name](digest, scenario)]));
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  });
 }
 
 /** What a finding saw when its assertion is broken; empty when it holds. */
