@@ -12,7 +12,7 @@ import { attempts } from '../prove/attempts.ts';
 import { hunt, scores, type Hunted } from '../prove/hunt.ts';
 import { loadMutants, type Mutant } from '../prove/mutant.ts';
 import { pick, seeded } from '../checks/random.ts';
-import { proofDetails, proofLine } from '../report/proof.ts';
+import { proofDetails, proofLine } from '../prove/text.ts';
 import { styleOf } from '../report/style.ts';
 import { plan, wantsOwnServer } from '../run/plan.ts';
 import { schedule } from '../run/schedule.ts';

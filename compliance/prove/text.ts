@@ -1,7 +1,7 @@
 /** What people read of a mutant and the check that caught it. Pure. */
-import { firstBreach, type Fate, type Hunted } from '../prove/hunt.ts';
-import type { Change } from '../prove/mutant.ts';
-import type { Style } from './style.ts';
+import { firstBreach, type Fate, type Hunted } from './hunt.ts';
+import type { Change } from './mutant.ts';
+import type { Style } from '../report/style.ts';
 
 const words: Readonly<Record<Fate, string>> = {
   killed: '✓ killed by',
